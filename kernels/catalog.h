@@ -1,0 +1,39 @@
+// The catalog: every template, in one table, and the enumeration of candidates from it.
+// Constant data and pure functions; any thread.
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "kernels/template.h"
+
+namespace normd {
+
+std::span<const Template> catalog();
+
+const Template* find_template(std::string_view name);  // null if there is none
+
+// The template of a candidate that was enumerated or passed validate(); checked.
+const Template& template_of(const Candidate& candidate);
+
+// Every candidate of one template that fits, in axis order.
+std::vector<Candidate> enumerate(const Template& entry, const Problem& problem,
+                                 const DeviceSpec& spec);
+
+// Every candidate of grade `exact`, ranked by the cost model (cost_model.h): the first is the
+// Default.
+std::vector<Candidate> ranked_candidates(const Problem& problem, const DeviceSpec& spec);
+
+// Whether a candidate that was stored or typed is one that enumerate() would give: the template
+// exists, has exactly these axes with these values, and fits. The Error says what does not hold.
+Result<void> validate(const Candidate& candidate, const Problem& problem, const DeviceSpec& spec);
+
+Launch launch_of(const Candidate& candidate, const Problem& problem, const DeviceSpec& spec);
+
+// The fallback (any_columns) is no catalog row: its columns and dtypes are run-time arguments. It
+// is compiled when the project is built; this is its text and its one launch shape.
+std::string_view any_columns_text();
+Launch any_columns_launch();
+
+}  // namespace normd

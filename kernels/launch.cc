@@ -1,0 +1,61 @@
+#include "kernels/launch.h"
+
+#include <algorithm>
+
+#include "kernels/check.h"
+#include "kernels/text.h"
+
+namespace normd {
+
+std::int64_t grid_blocks(const Launch& launch, std::int64_t rows) {
+  NORMD_CHECK(launch.rows_per_block > 0 && launch.blocks_per_row > 0);
+  if (rows <= 0) return 0;
+  const std::int64_t groups = (rows - 1) / launch.rows_per_block + 1;
+  const std::int64_t groups_max = std::max<std::int64_t>(1, launch.blocks_max / launch.blocks_per_row);
+  return std::min(groups, groups_max) * launch.blocks_per_row;
+}
+
+std::string to_text(const Launch& launch) {
+  std::string text = "entries=";
+  for (std::size_t i = 0; i < launch.entries.size(); ++i) {
+    if (i > 0) text += ',';
+    text += launch.entries[i];
+  }
+  text += " block=" + std::to_string(launch.block);
+  text += " cluster=" + std::to_string(launch.cluster);
+  text += " shared_bytes=" + std::to_string(launch.shared_bytes);
+  text += " cooperative=" + std::to_string(launch.cooperative ? 1 : 0);
+  text += " rows_per_block=" + std::to_string(launch.rows_per_block);
+  text += " blocks_per_row=" + std::to_string(launch.blocks_per_row);
+  text += " blocks_max=" + std::to_string(launch.blocks_max);
+  text += " workspace_bytes=" + std::to_string(launch.workspace_bytes);
+  text += " workspace_bytes_per_row=" + std::to_string(launch.workspace_bytes_per_row);
+  return text;
+}
+
+Result<Launch> parse_launch(std::string_view text) {
+  FieldReader reader(text);
+  const auto bounded = [&](std::string_view name, std::int64_t low, std::int64_t high) {
+    const std::int64_t value = reader.integer(name);
+    if (value < low || value > high) reader.reject(name, "a value in range");
+    return value;
+  };
+  Launch launch;
+  for (const std::string_view entry : split(reader.value("entries"), ',')) {
+    if (entry.empty()) reader.reject("entries", "kernel names");
+    launch.entries.emplace_back(entry);
+  }
+  launch.block = static_cast<int>(bounded("block", 1, 1024));
+  launch.cluster = static_cast<int>(bounded("cluster", 1, 16));
+  launch.shared_bytes = static_cast<int>(bounded("shared_bytes", 0, 1 << 24));
+  launch.cooperative = bounded("cooperative", 0, 1) == 1;
+  launch.rows_per_block = bounded("rows_per_block", 1, std::int64_t{1} << 40);
+  launch.blocks_per_row = static_cast<int>(bounded("blocks_per_row", 1, 1 << 20));
+  launch.blocks_max = bounded("blocks_max", 1, 2147483647);
+  launch.workspace_bytes = bounded("workspace_bytes", 0, std::int64_t{1} << 40);
+  launch.workspace_bytes_per_row = bounded("workspace_bytes_per_row", 0, std::int64_t{1} << 30);
+  if (auto done = reader.finish(); !done) return fail(std::move(done.error()));
+  return launch;
+}
+
+}  // namespace normd

@@ -1,0 +1,39 @@
+// Launch: how a kernel is launched, as data. The grid follows from it and the row count alone, so
+// that a Kernel can be sent to another process and launched there. Plain value; any thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/error.h"
+
+namespace normd {
+
+struct Launch {
+  std::vector<std::string> entries;  // kernels launched one after the other, usually one
+  int block = 0;                     // threads per block, one-dimensional
+  int cluster = 1;                   // blocks per thread-block cluster
+  int shared_bytes = 0;              // dynamic shared memory per block
+  bool cooperative = false;          // all blocks resident at once
+  std::int64_t rows_per_block = 1;   // rows that one block (or one group of blocks) owns at a time
+  int blocks_per_row = 1;            // blocks that share the rows_per_block rows
+  // The most blocks of a grid: kernels stride over the rows that are left. Never above 2^31 - 1.
+  std::int64_t blocks_max = 2147483647;
+  // Scratch in device memory: zeroed before first use, left zeroed by every launch, one per kernel
+  // and stream.
+  std::int64_t workspace_bytes = 0;
+  std::int64_t workspace_bytes_per_row = 0;
+
+  bool operator==(const Launch&) const = default;
+};
+
+// Blocks of the one-dimensional grid for `rows` rows; 0 when there is nothing to launch.
+std::int64_t grid_blocks(const Launch& launch, std::int64_t rows);
+
+// `entries=normd_kernel block=256 cluster=1 ...` for the trial process and the database.
+std::string to_text(const Launch& launch);
+Result<Launch> parse_launch(std::string_view text);
+
+}  // namespace normd

@@ -1,0 +1,24 @@
+// Compiling: Source to Binary, by NVRTC for a GPU (nvrtc_compiler.h) or by the host's C++ compiler
+// (host_compiler.h). Neither touches a device. A compile may take a minute, crash or leak: the
+// daemon never compiles in its own process, it asks a worker (tuner/worker).
+// Safe from several threads at once.
+#pragma once
+
+#include <string>
+
+#include "kernels/error.h"
+#include "kernels/source.h"
+#include "tuner/binary.h"
+
+namespace normd {
+
+// The compiler's refusal of the text is invalid_argument, with its log as the message; a compiler
+// that cannot be used at all (library or builtins missing, too old for the target) is
+// failed_precondition. A target newer than NVRTC knows becomes PTX of its newest.
+Result<Binary> compile(const Source& source);
+
+// "NVRTC 13.0" or "g++ 12.2.0", for `target`; the toolchain that a stored refusal holds for.
+// failed_precondition says what is missing and where it was looked for.
+Result<std::string> compiler_version(const std::string& target);
+
+}  // namespace normd

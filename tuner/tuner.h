@@ -1,0 +1,90 @@
+// Tuner: from a problem to a winner on one device. It enumerates, has workers compile ahead, has a
+// trial worker gate and race the candidates, chooses, and commits every result to the Store as it
+// comes. It owns no thread but its compile pool's; tune() blocks the calling thread and one Tuner
+// runs one tuning at a time. It never touches the device itself.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "kernels/key.h"
+#include "tuner/device/device.h"
+#include "tuner/store/store.h"
+#include "tuner/trial.h"
+
+namespace normd {
+
+struct TuneRequest {
+  Problem problem;
+  BucketMode mode = BucketMode::bucketed;
+  std::int64_t budget_ms = 0;   // 0: limits::tuning_budget_ms
+  std::string template_name;    // only this template's candidates; a taught one stores no winner
+  int candidates_max = 0;       // 0: all that fit, in the cost model's order, until the budget ends
+  bool again = false;           // tune although the store has a winner
+};
+
+enum class TuneStage : std::uint8_t { queued = 1, compiling = 2, racing = 3, done = 4 };
+
+struct TuneProgress {
+  TuneStage stage = TuneStage::queued;
+  int candidates = 0;      // to be tried
+  int compiled = 0;
+  int gated = 0;           // passed the gate
+  int refused = 0;
+  double best_ns = 0;      // so far, at the bucket's larger edge
+  double copy_ns = 0;      // of the control copy there
+  std::string best;        // canonical text
+  std::int64_t elapsed_ms = 0;
+};
+
+struct Tuning {
+  std::optional<Winner> winner;  // none: only taught templates were asked for
+  std::vector<Trial> trials;     // all of them, best first, then refusals
+  bool from_store = false;       // another process or an earlier run had tuned it
+  int compiles = 0;              // done by this tuning
+  std::int64_t elapsed_ms = 0;
+};
+
+struct TunerParts {
+  Store* store = nullptr;             // outlives the Tuner
+  std::vector<std::string> worker;    // command of the worker process
+  std::string device;                 // name for open_device, in the worker
+  DeviceSpec spec;
+  DeviceIdentity identity;
+  int compile_workers = 2;
+  std::string turn_directory;         // where the per-device turn lock lives (device_turn.h)
+};
+
+class Tuner {
+ public:
+  explicit Tuner(TunerParts parts);
+  ~Tuner();
+
+  // Errors: invalid_argument (no candidate fits, unknown template), failed_precondition (no usable
+  // compiler, every candidate refused: each reason is in the message), unavailable (stopped, device
+  // lost or busy). Nothing that is not sound is stored.
+  Result<Tuning> tune(const TuneRequest& request,
+                      const std::function<void(const TuneProgress&)>& progress,
+                      std::stop_token stop);
+
+  // What `normctl show` prints of every trial is stored; these counters are for status.
+  struct Counters {
+    std::int64_t tunings = 0;
+    std::int64_t compiles = 0;
+    std::int64_t gates = 0;
+    std::int64_t refusals = 0;
+    std::int64_t workers_restarted = 0;
+  };
+  Counters counters() const;  // any thread
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace normd

@@ -1,0 +1,56 @@
+// TuningQueue: one per device. It gives each distinct key one tuning however many ask (single
+// flight), in the order of arrival, fair between clients, on a thread of its own. Waiting holds no
+// thread: a waiter is a callback in the entry. Safe from any thread; callbacks run on the queue's
+// thread, must be short and must not call back into the queue.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "tuner/tuner.h"
+
+namespace normd {
+
+struct Waiter {
+  std::function<void(const TuneProgress&)> progress;        // may be empty
+  std::function<void(const Result<Tuning>&)> finished;      // exactly once, unless removed
+};
+
+enum class Joined : std::uint8_t { started = 1, joined = 2 };
+
+class TuningQueue {
+ public:
+  using WaiterId = std::uint64_t;
+  struct Ticket {
+    Joined joined = Joined::started;  // whether this call caused the tuning or joined one
+    WaiterId waiter = 0;
+  };
+
+  // `tune` is Tuner::tune, or a fault in tests. `queue_max` bounds distinct keys.
+  using TuneFunction = std::function<Result<Tuning>(
+      const TuneRequest&, const std::function<void(const TuneProgress&)>&, std::stop_token)>;
+  TuningQueue(TuneFunction tune, int queue_max);
+  ~TuningQueue();  // stops the running tuning; every waiter left gets `unavailable`
+
+  // `key_text` names the flight; `client` is who asks, for fairness. resource_exhausted when full.
+  Result<Ticket> submit(const std::string& key_text, const TuneRequest& request,
+                        const std::string& client, Waiter waiter);
+
+  // Forgets the waiter: its callbacks will not run after this returns. The tuning goes on.
+  void remove(WaiterId waiter);
+
+  struct Depth {
+    int queued = 0;
+    int running = 0;
+    int waiters = 0;
+  };
+  Depth depth() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace normd
