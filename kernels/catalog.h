@@ -31,9 +31,9 @@ Result<void> validate(const Candidate& candidate, const Problem& problem, const 
 
 Launch launch_of(const Candidate& candidate, const Problem& problem, const DeviceSpec& spec);
 
-// The fallback (any_columns) is no catalog row: its columns and dtypes are run-time arguments. It
-// is compiled when the project is built; this is its text and its one launch shape.
-std::string_view any_columns_text();
+// Two kernels are no catalog rows, because their columns and dtypes are run-time arguments and they
+// are compiled when the project is built: the fallback (any_columns) and the checker (check_rows).
 Launch any_columns_launch();
+Launch check_rows_launch();
 
 }  // namespace normd
