@@ -14,6 +14,7 @@
 
 #include "kernels/key.h"
 #include "tuner/device/device.h"
+#include "tuner/stop_point.h"
 #include "tuner/store/store.h"
 #include "tuner/trial.h"
 
@@ -40,6 +41,9 @@ struct TuneProgress {
   double copy_ns = 0;      // of the control copy there
   std::string best;        // canonical text
   std::int64_t elapsed_ms = 0;
+  // Set once the default has passed the gate: it may be served while the race goes on.
+  std::string default_candidate;
+  std::string default_binary_digest;  // in the Store by then
 };
 
 struct Tuning {
@@ -58,6 +62,7 @@ struct TunerParts {
   DeviceIdentity identity;
   int compile_workers = 2;
   std::string turn_directory;         // where the per-device turn lock lives (device_turn.h)
+  StopPoint stop_point;               // for kill tests
 };
 
 class Tuner {
