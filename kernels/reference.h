@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "kernels/problem.h"
@@ -20,9 +21,21 @@ struct HostTensors {
   float epsilon = 1e-5f;
 };
 
+// Mean and variance of one row. The mean is a pair, high + low: rounding it to one double would
+// cost a row whose spread is a millionth of a millionth of its mean more than tolerance.h allows.
+struct RowStatistics {
+  double mean_high = 0;
+  double mean_low = 0;
+  double variance = 0;
+};
+
+// NaN or infinity in `values`: mean_high is what IEEE sums give, the variance is NaN. Not empty.
+RowStatistics row_statistics(std::span<const double> values);
+
 struct ReferenceRow {
   double mean = 0;
   double rstd = 0;
+  double x_max_abs = 0;            // of the row, as mean_bound() of tolerance.h wants it
   std::vector<double> normalised;  // (x - mean) * rstd
   std::vector<double> y;           // normalised * gamma + beta
 };

@@ -11,33 +11,50 @@
 
 namespace normd {
 
-// How far a grade may stray. taught: 2 * 2^-24 * max(1, |mean| * rstd) * sequential_adds more, since
-// a thread that adds s values in a row loses that much; the data can make the bound meaningless.
+// How far a grade may stray. taught: 2 * 2^-24 * max(1, |mean| * rstd) * sequential_adds more,
+// since a thread that adds s values in a row loses that much; the data can make the bound
+// meaningless.
 struct Tolerance {
   Grade grade = Grade::exact;
   std::int64_t sequential_adds = 0;
 };
 
-// Largest error allowed for one y: 2e-6 * (|gamma| * (1 + |normalised|) + |beta|), plus half a unit
-// in the last place of a 16-bit output. `widening` comes from taught_widening().
+// Largest error allowed for one y: (2e-6 + widening) * |gamma| * (1 + |normalised|) + 2e-6 *
+// |beta|, plus half a unit in the last place of a 16-bit output. `widening` comes from
+// taught_widening().
 double y_bound(const Problem& problem, double expected, double normalised, double gamma,
                double beta, double widening);
-double mean_bound(double row_max_abs, double widening, double rstd);  // absolute
-double rstd_bound(double expected, double widening);                  // absolute
+// Absolute: 1e-6 * row_max_abs, plus widening / rstd, plus the smallest fp32, below which nothing
+// can be told apart.
+double mean_bound(double row_max_abs, double widening, double rstd);
+double rstd_bound(double expected, double widening);  // absolute: (1e-6 + widening) * expected
 
-// 0 for grade exact. Above 0.1 the row does not gate that template.
+// 0 for grade exact. Above widening_max the row does not gate that template: compare() leaves it
+// out. A row whose mean is NaN or infinite has the widening of a row around zero.
 double taught_widening(const Tolerance& tolerance, double mean, double rstd);
+inline constexpr double widening_max = 0.1;
 
-// Relative L2 error allowed over all of y: 3e-7 (fp32), 2.2e-4 (fp16), 1.8e-3 (bf16).
+// error / bound, the measure that every comparison uses; more than 1 is a failure. NaN matches only
+// NaN and infinity only the same infinity (both give 0, a mismatch gives infinity), but where the
+// expected value is so near the end of the dtype's range that an answer within the bound may round
+// to infinity, that infinity gives 1.
+double error_over_bound(DType dtype, double got, double expected, double bound);
+
+// Relative L2 error allowed over all of y: 3e-7 (fp32), 2.2e-4 (fp16), 1.8e-3 (bf16). It binds
+// grade exact; the widened bounds of a taught template are per element.
 double relative_l2_bound(DType y);
+
+// The relative L2 error from the sums over all finite y. Answers so small that the dtype has few
+// digits for them (a mean square below its floor) count as large as that floor.
+double relative_l2(DType y, double error_square_sum, double square_sum, std::int64_t elements);
 
 // What one comparison found; `failure` is empty if every value was within its bound.
 struct Comparison {
-  std::int64_t elements = 0;
-  double error_max = 0;          // of y, absolute
-  double error_over_bound = 0;   // the largest ratio seen
+  std::int64_t elements = 0;    // of y that were compared
+  double error_max = 0;         // of y, absolute
+  double error_over_bound = 0;  // the largest ratio seen, of y, mean and rstd
   double relative_l2 = 0;
-  std::string failure;           // names output, row, column, got, expected, bound
+  std::string failure;  // names output, row, column, got, expected, bound of the worst
 };
 
 // Host outputs in the problem's dtypes; y_row_stride in elements; mean and rstd null if unwanted.
@@ -48,8 +65,8 @@ struct HostOutputs {
   std::int64_t y_row_stride = 0;
 };
 
-// Compares all rows, or those of `rows_begin` to `rows_end`. NaN matches only NaN and infinity only
-// the same infinity.
+// Compares all rows, or those of `rows_begin` to `rows_end`, one past the last. `tensors.x` is the
+// input as it was before the kernel ran.
 Comparison compare(const Problem& problem, const HostTensors& tensors, const HostOutputs& outputs,
                    const Tolerance& tolerance, std::int64_t rows_begin, std::int64_t rows_end);
 
