@@ -61,10 +61,12 @@ Result<Fingerprint> parse_fingerprint(std::string_view text) {
   fingerprint.capability = read_int(reader, "cc");
   fingerprint.sm_count = read_int(reader, "sm");
   fingerprint.l2_bytes = reader.integer("l2_bytes");
+  if (fingerprint.l2_bytes < 0) reader.reject("l2_bytes", "a value in range");
   fingerprint.sm_clock_mhz = read_int(reader, "sm_clock_mhz");
   fingerprint.memory_clock_mhz = read_int(reader, "memory_clock_mhz");
   fingerprint.memory_bus_bits = read_int(reader, "bus_bits");
   fingerprint.mig = std::string(reader.value("mig"));
+  if (fingerprint.mig.empty()) reader.reject("mig", "none or a profile");
   fingerprint.power_class_w = read_int(reader, "power_class_w");
   fingerprint.protocol = read_int(reader, "protocol");
   if (auto done = reader.finish(); !done) return fail(std::move(done.error()));
@@ -104,7 +106,7 @@ Result<Key> parse_key(std::string_view text) {
   const std::size_t rows_at = text.find(" rows=");
   if (on == std::string_view::npos || mode_at > on || rows_at > mode_at) return wrong();
   const std::size_t rows_end = text.find(' ', rows_at + 6);
-  if (rows_end == std::string_view::npos) return wrong();
+  if (rows_end >= mode_at) return wrong();  // the rows are never a problem's last field
 
   auto bucket = parse_row_bucket(text.substr(rows_at + 6, rows_end - rows_at - 6));
   if (!bucket) return fail(std::move(bucket.error()));

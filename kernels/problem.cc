@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
 
+#include "kernels/arguments.h"
 #include "kernels/check.h"
 #include "kernels/limits.h"
 #include "kernels/text.h"
@@ -26,6 +28,24 @@ std::optional<DType> read_optional_dtype(FieldReader& reader, std::string_view n
   const auto dtype = parse_dtype(text);
   if (!dtype) reader.reject(name, "fp32, fp16, bf16 or none");
   return dtype;
+}
+
+// An enum that came from a number on the wire or on disk may hold anything.
+bool is_known(DType dtype) {
+  return std::find(std::begin(all_dtypes), std::end(all_dtypes), dtype) != std::end(all_dtypes);
+}
+
+// The name of the first field whose value is none of its enum's; empty if there is none.
+std::string_view unknown_field(const Problem& problem) {
+  if (problem.op != Op::layer_norm) return "op";
+  if (!is_known(problem.x)) return "x";
+  if (!is_known(problem.y)) return "y";
+  if (problem.gamma && !is_known(*problem.gamma)) return "gamma";
+  if (problem.beta && !is_known(*problem.beta)) return "beta";
+  if (problem.stats > Stats::mean_rstd) return "stats";
+  const bool known_layout =
+      problem.rows_layout == RowsLayout::contiguous || problem.rows_layout == RowsLayout::strided;
+  return known_layout ? "" : "rows_layout";
 }
 
 // Every pointer is aligned to its own element; the smallest of them bounds the class from below.
@@ -54,12 +74,21 @@ int row_align_bytes(const Problem& problem) {
 double useful_bytes(const Problem& problem) {
   const double rows = static_cast<double>(problem.rows);
   const double columns = static_cast<double>(problem.columns);
-  double bytes = rows * columns * static_cast<double>(size_bytes(problem.x) + size_bytes(problem.y));
+  double bytes =
+      rows * columns * static_cast<double>(size_bytes(problem.x) + size_bytes(problem.y));
   if (problem.gamma) bytes += columns * static_cast<double>(size_bytes(*problem.gamma));
   if (problem.beta) bytes += columns * static_cast<double>(size_bytes(*problem.beta));
   if (wants_mean(problem.stats)) bytes += 4.0 * rows;
   if (wants_rstd(problem.stats)) bytes += 4.0 * rows;
   return bytes;
+}
+
+unsigned dtype_flags(const Problem& problem) {
+  const auto number = [](const std::optional<DType>& dtype) {
+    return dtype ? static_cast<int>(*dtype) : 0;
+  };
+  return argument_flags(number(problem.x), number(problem.y), number(problem.gamma),
+                        number(problem.beta));
 }
 
 std::string to_text(const Problem& problem) {
@@ -103,35 +132,47 @@ Result<void> validate(const Problem& problem) {
   const auto refuse = [](std::string message, std::string field) {
     return fail(ErrorCode::invalid_argument, std::move(message), std::move(field));
   };
+  if (const std::string_view field = unknown_field(problem); !field.empty()) {
+    return refuse(std::string(field) + " has a value that is none of those it may have",
+                  std::string(field));
+  }
   if (problem.rows < 0 || problem.rows > limits::rows_max) {
     return refuse("rows must be 0 to " + std::to_string(limits::rows_max) + ", got " +
-                      std::to_string(problem.rows), "rows");
+                      std::to_string(problem.rows),
+                  "rows");
   }
   if (problem.columns < 1 || problem.columns > limits::columns_max) {
     return refuse("columns must be 1 to " + std::to_string(limits::columns_max) + ", got " +
-                      std::to_string(problem.columns), "columns");
+                      std::to_string(problem.columns),
+                  "columns");
   }
   // Both factors are bounded above, so the product fits in 63 bits.
   if (problem.rows * problem.columns > limits::elements_max) {
     return refuse("rows x columns must be at most " + std::to_string(limits::elements_max) +
                       " elements, got " + std::to_string(problem.rows) + " x " +
-                      std::to_string(problem.columns), "rows");
+                      std::to_string(problem.columns),
+                  "rows");
   }
   const auto align_bytes = static_cast<unsigned>(problem.align_bytes);
   if (problem.align_bytes < smallest_align(problem) || align_bytes > 64 ||
       !std::has_single_bit(align_bytes)) {
     return refuse("align_bytes must be a power of two from the element size up to 64, got " +
-                      std::to_string(problem.align_bytes), "align_bytes");
+                      std::to_string(problem.align_bytes),
+                  "align_bytes");
   }
   return {};
 }
 
 std::string_view stats_name(Stats stats) {
   switch (stats) {
-    case Stats::none: return "none";
-    case Stats::mean: return "mean";
-    case Stats::rstd: return "rstd";
-    case Stats::mean_rstd: return "mean_rstd";
+    case Stats::none:
+      return "none";
+    case Stats::mean:
+      return "mean";
+    case Stats::rstd:
+      return "rstd";
+    case Stats::mean_rstd:
+      return "mean_rstd";
   }
   NORMD_CHECK(false);
 }

@@ -22,18 +22,18 @@ RowBucket row_bucket(const Problem& problem, const DeviceSpec& spec, BucketMode 
   if (mode == BucketMode::single_row_count) return {rows, rows};
   if (mode == BucketMode::batch_invariant) return {1, 0};
   // A quarter of the multiprocessors busy is the first edge above one row; from there each edge
-  // doubles the rows per multiprocessor, until the problem is large in every sense.
+  // doubles the rows per multiprocessor, until the problem is large in every sense. No closed
+  // bucket reaches beyond that size, so that measuring one never takes more memory.
   const std::int64_t large = rows_of_measure_bytes(problem, spec);
-  std::int64_t rows_min = 1;
-  std::int64_t rows_max = 1;
-  std::int64_t next = std::max<std::int64_t>(2, spec.sm_count / 4);
-  while (rows > rows_max) {
+  if (rows == 1) return {1, 1};
+  if (rows > large) return {large + 1, 0};
+  std::int64_t rows_min = 2;
+  for (std::int64_t four_ends = std::max(1, spec.sm_count);; four_ends *= 2) {
+    const std::int64_t rows_max = four_ends / 4;
+    if (rows_max < rows_min) continue;
+    if (rows <= rows_max) return {rows_min, std::min(rows_max, large)};
     rows_min = rows_max + 1;
-    if (rows_min > large) return {rows_min, 0};
-    rows_max = next;
-    next *= 2;
   }
-  return {rows_min, rows_max};
 }
 
 std::vector<std::int64_t> measured_rows(const Problem& problem, const DeviceSpec& spec,
@@ -68,16 +68,19 @@ Result<RowBucket> parse_row_bucket(std::string_view text) {
 
 std::string_view bucket_mode_name(BucketMode mode) {
   switch (mode) {
-    case BucketMode::bucketed: return "bucketed";
-    case BucketMode::single_row_count: return "single_row_count";
-    case BucketMode::batch_invariant: return "batch_invariant";
+    case BucketMode::bucketed:
+      return "bucketed";
+    case BucketMode::single_row_count:
+      return "single_row_count";
+    case BucketMode::batch_invariant:
+      return "batch_invariant";
   }
   NORMD_CHECK(false);
 }
 
 std::optional<BucketMode> parse_bucket_mode(std::string_view name) {
-  for (const BucketMode mode : {BucketMode::bucketed, BucketMode::single_row_count,
-                                BucketMode::batch_invariant}) {
+  for (const BucketMode mode :
+       {BucketMode::bucketed, BucketMode::single_row_count, BucketMode::batch_invariant}) {
     if (bucket_mode_name(mode) == name) return mode;
   }
   return std::nullopt;

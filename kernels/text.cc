@@ -1,6 +1,7 @@
 #include "kernels/text.h"
 
 #include <charconv>
+#include <cmath>
 
 namespace normd {
 
@@ -8,6 +9,9 @@ std::optional<std::int64_t> parse_integer(std::string_view text) {
   std::int64_t value = 0;
   const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (status != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  // One number, one text: a key must not have two spellings.
+  const std::string_view digits = text.substr(text.front() == '-' ? 1 : 0);
+  if (digits.front() == '0' && text != "0") return std::nullopt;
   return value;
 }
 
@@ -15,6 +19,7 @@ std::optional<double> parse_number(std::string_view text) {
   double value = 0;
   const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (status != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  if (std::isnan(value)) return std::nullopt;
   return value;
 }
 
@@ -33,7 +38,7 @@ FieldReader::FieldReader(std::string_view text) : text_(text) {
 }
 
 std::string_view FieldReader::take() {
-  if (next_ == words_.size()) return {};
+  if (error_ || next_ == words_.size()) return {};
   return words_[next_++];
 }
 
@@ -81,10 +86,10 @@ std::vector<std::pair<std::string_view, std::string_view>> FieldReader::rest() {
 
 void FieldReader::reject(std::string_view name, std::string_view expected) {
   if (error_) return;
-  error_ = Error{ErrorCode::invalid_argument,
-                 "expected " + std::string(expected) + " for " + std::string(name) + " in '" +
-                     text_ + "'",
-                 std::string(name)};
+  error_ = Error{
+      ErrorCode::invalid_argument,
+      "expected " + std::string(expected) + " for " + std::string(name) + " in '" + text_ + "'",
+      std::string(name)};
 }
 
 Result<void> FieldReader::finish() const {

@@ -13,7 +13,7 @@
 
 namespace normd {
 
-// Digits only: no sign but a leading minus, no space, no suffix, no wrap-around.
+// Digits only: no sign but a leading minus, no space, no suffix, no leading zero, no wrap-around.
 std::optional<std::int64_t> parse_integer(std::string_view text);
 
 // Whole text as a finite or infinite decimal number, in the C locale.
