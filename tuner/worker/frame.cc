@@ -1,9 +1,10 @@
 #include "tuner/worker/frame.h"
 
-#include <cerrno>
-#include <cstring>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
 
 #include "kernels/text.h"
 
@@ -16,9 +17,12 @@ constexpr std::size_t preamble_bytes = 24;
 std::string escaped(std::string_view value) {
   std::string text;
   for (const char c : value) {
-    if (c == '\\') text += "\\\\";
-    else if (c == '\n') text += "\\n";
-    else text += c;
+    if (c == '\\')
+      text += "\\\\";
+    else if (c == '\n')
+      text += "\\n";
+    else
+      text += c;
   }
   return text;
 }
@@ -121,7 +125,8 @@ Result<Frame> decode_header(std::string_view header) {
     }
     const std::size_t at = line.find('=');
     if (at == std::string_view::npos || at == 0) {
-      return fail(ErrorCode::invalid_argument, "a frame's line is not name=value: " + std::string(line));
+      return fail(ErrorCode::invalid_argument,
+                  "a frame's line is not name=value: " + std::string(line));
     }
     frame.fields[std::string(line.substr(0, at))] = unescaped(line.substr(at + 1));
   }

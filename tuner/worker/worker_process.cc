@@ -1,16 +1,17 @@
 #include "tuner/worker/worker_process.h"
 
-#include <atomic>
-#include <cerrno>
-#include <csignal>
-#include <cstring>
 #include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <thread>
 #include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <thread>
 
 #include "kernels/check.h"
 #include "tuner/worker/worker_main.h"
@@ -76,7 +77,8 @@ Result<WorkerProcess> WorkerProcess::start(const std::vector<std::string>& comma
   // Close-on-exec on both: the child gets its end by the spawn action below, and no other child
   // of this process may hold the socket open.
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
-    return fail(ErrorCode::internal, std::string("socketpair for a worker: ") + std::strerror(errno));
+    return fail(ErrorCode::internal,
+                std::string("socketpair for a worker: ") + std::strerror(errno));
   }
   auto child = std::make_unique<Child>();
   child->descriptor = ends[0];
@@ -90,7 +92,8 @@ Result<WorkerProcess> WorkerProcess::start(const std::vector<std::string>& comma
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
   pid_t pid = -1;
-  const int status = ::posix_spawnp(&pid, arguments[0], &actions, nullptr, arguments.data(), environ);
+  const int status =
+      ::posix_spawnp(&pid, arguments[0], &actions, nullptr, arguments.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   ::close(high);
   ::close(ends[1]);
@@ -129,8 +132,12 @@ Result<Frame> WorkerProcess::ask(const Frame& request, std::chrono::milliseconds
   return answer;
 }
 
-bool WorkerProcess::alive() const { return child_ != nullptr && child_->usable && child_->pid >= 0; }
-int WorkerProcess::pid() const { return child_->pid; }
+bool WorkerProcess::alive() const {
+  return child_ != nullptr && child_->usable && child_->pid >= 0;
+}
+int WorkerProcess::pid() const {
+  return child_->pid;
+}
 
 void WorkerProcess::kill() {
   const int id = child_->pid;

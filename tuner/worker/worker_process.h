@@ -1,7 +1,7 @@
 // WorkerProcess: the parent's end of one `worker` child, which compiles sources and runs trials. A
 // candidate can ruin a CUDA context, hang, or crash a compiler; in here that costs one process.
-// The child is spawned (not forked), spoken to over a socket pair in frames (frame.h), and ends when
-// the parent's end closes. Belongs to one thread; kill() alone may come from any.
+// The child is spawned (not forked), spoken to over a socket pair in frames (frame.h), and ends
+// when the parent's end closes. Belongs to one thread; kill() alone may come from any.
 #pragma once
 
 #include <chrono>

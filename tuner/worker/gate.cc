@@ -1,0 +1,188 @@
+#include "tuner/worker/gate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <sstream>
+
+#include "kernels/check.h"
+#include "tuner/worker/input_data.h"
+
+namespace normd {
+namespace {
+
+// What the host compares bit for bit: small enough to cost a millisecond or two.
+constexpr std::int64_t kinds_bytes_max = std::int64_t{8} << 20;
+
+Verdict refused(Reason reason, std::string detail) {
+  return Verdict{.kind = VerdictKind::refused, .reason = reason, .detail = std::move(detail)};
+}
+
+// A failed device call during a gate: the candidate's own fault unless memory ran out.
+Verdict from_error(const Error& error) {
+  if (error.code == ErrorCode::resource_exhausted) {
+    return Verdict{
+        .kind = VerdictKind::not_tried, .reason = Reason::out_of_memory, .detail = error.message};
+  }
+  const Reason reason = error.code == ErrorCode::unavailable ? Reason::fault : Reason::launch_error;
+  return refused(reason, error.message);
+}
+
+std::string describe(const CheckRecord& record, std::string_view where) {
+  std::ostringstream text;
+  text.precision(9);
+  const char* output = record.column == -1 ? "mean" : record.column == -2 ? "rstd" : "y";
+  text << output << " of row " << record.row;
+  if (record.column >= 0) text << " column " << record.column;
+  text << " is " << record.got << ", expected " << record.expected << " within " << record.bound
+       << " (" << where << ", " << record.failures << " values outside)";
+  return text.str();
+}
+
+// One candidate going through; each step returns false once the verdict is set.
+class Passage {
+ public:
+  Passage(const GateParts& parts, Kernel& kernel, const Tolerance& tolerance)
+      : parts_(parts), kernel_(kernel), tolerance_(tolerance) {}
+
+  Verdict run() {
+    verdict_.kind = VerdictKind::measured;
+    const std::int64_t rows = rows_for_kinds();
+    (void)(out_of_place(rows) && repeat(rows) && in_place(rows) && surroundings(rows) && sizes());
+    return verdict_;
+  }
+
+ private:
+  // Two waves of this candidate's blocks and a partial one, as far as the workload reaches.
+  std::int64_t rows_for_kinds() const {
+    const Launch& launch = kernel_.launch();
+    const std::int64_t resident = parts_.device->spec().sm_count *
+                                  std::max<std::int64_t>(1, kernel_.resources().blocks_per_sm);
+    const std::int64_t wanted = 2 * resident * launch.rows_per_block / launch.blocks_per_row +
+                                launch.rows_per_block / 2 + 1;
+    return std::min(wanted, parts_.kinds->problem().rows);
+  }
+
+  bool set(Verdict verdict) {
+    verdict.error_over_bound = std::max(verdict.error_over_bound, verdict_.error_over_bound);
+    verdict_ = std::move(verdict);
+    return false;
+  }
+  bool ok(const Result<void>& done) { return done ? true : set(from_error(done.error())); }
+
+  bool launch(const NormArguments& arguments) {
+    return ok(parts_.device->launch({&kernel_, bytes_of(arguments), arguments.rows})) &&
+           ok(parts_.device->synchronize());
+  }
+
+  bool matches(const Workload& workload, std::int64_t rows, std::string_view where) {
+    const auto record = workload.check(*parts_.checker, rows, tolerance_);
+    if (!record) return set(from_error(record.error()));
+    verdict_.error_over_bound = std::max(verdict_.error_over_bound, record->error_over_bound);
+    if (record->failures == 0) return relative_l2_holds(*record, workload.problem().y, where);
+    // Poison is a NaN: a NaN where a number belongs was most likely never written.
+    const bool unwritten = std::isnan(record->got) && !std::isnan(record->expected);
+    return set(refused(unwritten ? Reason::unwritten_output : Reason::wrong_result,
+                       describe(*record, where)));
+  }
+
+  bool relative_l2_holds(const CheckRecord& record, DType y, std::string_view where) {
+    if (tolerance_.grade != Grade::exact || !(record.square_sum > 0)) return true;
+    const double relative = std::sqrt(record.error_square_sum / record.square_sum);
+    if (!(relative > relative_l2_bound(y))) return true;
+    std::ostringstream text;
+    text << "relative L2 error of y is " << relative << ", allowed " << relative_l2_bound(y) << " ("
+         << where << ")";
+    return set(refused(Reason::wrong_result, text.str()));
+  }
+
+  bool out_of_place(std::int64_t rows) {
+    Workload& kinds = *parts_.kinds;
+    if (!ok(kinds.poison_outputs()) || !launch(kinds.arguments(rows))) return false;
+    if (!matches(kinds, rows, "mixed rows")) return false;
+    const auto untouched = kinds.gaps_untouched(rows);
+    if (!untouched) return set(from_error(untouched.error()));
+    if (!*untouched)
+      return set(refused(Reason::guard_overwritten, "bytes between the rows of y changed"));
+    auto outputs = kinds.outputs(rows, false);
+    if (!outputs) return set(from_error(outputs.error()));
+    first_ = std::move(*outputs);
+    return true;
+  }
+
+  bool same_bits(std::int64_t rows, bool in_place, std::string_view what) {
+    const auto outputs = parts_.kinds->outputs(rows, in_place);
+    if (!outputs) return set(from_error(outputs.error()));
+    if (*outputs == first_) return true;
+    const auto at =
+        std::mismatch(first_.begin(), first_.end(), outputs->begin()).first - first_.begin();
+    return set(refused(
+        Reason::not_repeatable,
+        std::string(what) + " gave other bits from output byte " + std::to_string(at) + " on"));
+  }
+
+  bool repeat(std::int64_t rows) {
+    return ok(parts_.kinds->poison_outputs()) && launch(parts_.kinds->arguments(rows)) &&
+           same_bits(rows, false, "a second run on the same data");
+  }
+
+  bool in_place(std::int64_t rows) {
+    Workload& kinds = *parts_.kinds;
+    if (!kinds.can_run_in_place()) return true;
+    return ok(kinds.poison_outputs()) && ok(kinds.copy_x_into_y()) &&
+           launch(kinds.in_place_arguments(rows)) && same_bits(rows, true, "a run in place");
+  }
+
+  bool surroundings(std::int64_t) {
+    const auto guard = parts_.kinds->damaged_guard();
+    if (!guard) return set(from_error(guard.error()));
+    if (!guard->empty()) {
+      return set(refused(Reason::guard_overwritten, "bytes outside " + *guard + " changed"));
+    }
+    const auto input = parts_.kinds->changed_input();
+    if (!input) return set(from_error(input.error()));
+    if (!input->empty())
+      return set(refused(Reason::input_overwritten, *input + " changed out of place"));
+    return true;
+  }
+
+  // One launch at each of the real row counts, every element checked.
+  bool sizes() {
+    for (const std::int64_t rows : parts_.sized_rows) {
+      if (!ok(parts_.sized->poison_outputs()) || !launch(parts_.sized->arguments(rows)))
+        return false;
+      if (!matches(*parts_.sized, rows, std::to_string(rows) + " rows")) return false;
+      const auto guard = parts_.sized->damaged_guard();
+      if (!guard) return set(from_error(guard.error()));
+      if (!guard->empty()) {
+        return set(refused(Reason::guard_overwritten, "bytes outside " + *guard + " changed at " +
+                                                          std::to_string(rows) + " rows"));
+      }
+    }
+    return true;
+  }
+
+  const GateParts& parts_;
+  Kernel& kernel_;
+  const Tolerance& tolerance_;
+  Verdict verdict_;
+  std::vector<char> first_;
+};
+
+}  // namespace
+
+std::int64_t kinds_rows(const Problem& problem, const DeviceSpec& spec) {
+  const auto row_bytes =
+      problem.columns * static_cast<std::int64_t>(size_bytes(problem.x) + size_bytes(problem.y));
+  const std::int64_t fitting = std::max<std::int64_t>(1, kinds_bytes_max / row_bytes);
+  // Every kind once, with neighbours on both sides, whatever the width.
+  const std::int64_t least = 3 * static_cast<std::int64_t>(row_kinds_max);
+  const std::int64_t host_most = spec.kind == DeviceKind::host ? 67 : std::int64_t{1} << 20;
+  return std::clamp(std::min(fitting, host_most), least, std::int64_t{1} << 20);
+}
+
+Verdict run_gate(const GateParts& parts, Kernel& kernel, const Tolerance& tolerance) {
+  return Passage(parts, kernel, tolerance).run();
+}
+
+}  // namespace normd

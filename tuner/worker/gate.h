@@ -1,0 +1,30 @@
+// The gate before the clock: no candidate is timed, stored or served before its output has matched
+// the float64 reference on hard data, twice with the same bits, in place and out of place, with
+// guards, gaps and inputs untouched. Belongs to its Device's thread.
+#pragma once
+
+#include <vector>
+
+#include "tuner/device/device.h"
+#include "tuner/trial.h"
+#include "tuner/worker/workload.h"
+
+namespace normd {
+
+// Rows for the `kinds` workload of a problem: enough for two waves of small blocks and a partial
+// one, few enough that outputs can be compared on the host.
+std::int64_t kinds_rows(const Problem& problem, const DeviceSpec& spec);
+
+struct GateParts {
+  Device* device = nullptr;
+  Kernel* checker = nullptr;  // check_rows
+  Workload* kinds = nullptr;
+  std::vector<std::int64_t> sized_rows;  // the bucket's measured rows
+  Workload* sized = nullptr;             // holds at least the largest of them
+};
+
+// kind `measured` (without measurements) when everything holds; else `refused` with the first
+// reason, or `not_tried` when memory or the device failed for outside reasons.
+Verdict run_gate(const GateParts& parts, Kernel& kernel, const Tolerance& tolerance);
+
+}  // namespace normd

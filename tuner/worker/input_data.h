@@ -1,0 +1,46 @@
+// The seeded inputs that candidates are checked and measured on. Values depend on the seed and the
+// dtype alone, not on the machine. Pure functions; any thread.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "kernels/dtype.h"
+#include "kernels/template.h"
+
+namespace normd {
+
+// What one row of x is filled with. The hard ones are those that separate right kernels from nearly
+// right ones: a mean large against the spread, equal values, a poisoned row beside clean ones.
+enum class RowKind : std::uint8_t {
+  normal,            // mean 0, spread 1
+  shifted,           // mean 10
+  mean_over_spread,  // mean/spread 1e3 (fp32) or 1e2
+  thousand,          // near 1000 with spread 0.1 (fp32), or 4
+  mean_1e5,          // mean/spread 1e5, fp32 only
+  constant,          // 0.1 throughout
+  zero,
+  ramp,           // 0, 1, 2, ... scaled into range
+  with_nan,       // normal, one NaN in the last column
+  with_infinity,  // normal, one +infinity in the first column
+  huge,           // squares overflow fp32; not for teaching templates
+  tiny,           // squares underflow fp32; not for teaching templates
+};
+
+inline constexpr int row_kinds_max = 12;
+
+std::vector<RowKind> row_kinds(DType x, Grade grade);
+std::string_view row_kind_name(RowKind kind);
+
+// `columns` elements of `dtype`, one row.
+std::vector<char> make_row(RowKind kind, DType dtype, std::int64_t columns, std::uint64_t seed);
+
+// gamma around 1 and beta around 0, with a spread that tells them apart.
+std::vector<char> make_gamma(DType dtype, std::int64_t columns, std::uint64_t seed);
+std::vector<char> make_beta(DType dtype, std::int64_t columns, std::uint64_t seed);
+
+// `elements` of kind normal, as one array.
+std::vector<char> make_normal(DType dtype, std::int64_t elements, std::uint64_t seed);
+
+}  // namespace normd

@@ -1,0 +1,131 @@
+#include "tuner/worker/trial_bench.h"
+
+#include <algorithm>
+
+#include "kernels/catalog.h"
+#include "kernels/check.h"
+#include "kernels/limits.h"
+#include "tuner/compiler/prebuilt.h"
+#include "tuner/device/open_device.h"
+
+namespace normd {
+namespace {
+
+constexpr std::uint64_t seed = 20260101;  // the same data in every tuning
+
+}  // namespace
+
+Result<std::unique_ptr<TrialBench>> TrialBench::open(std::string_view device_name,
+                                                     const std::string& turn_directory) {
+  auto device = open_device(device_name);
+  if (!device) return fail(std::move(device.error()));
+  auto turn = DeviceTurn::open(turn_directory, (*device)->identity().uuid);
+  if (!turn) return fail(std::move(turn.error()));
+  const auto binary = prebuilt_binary(Prebuilt::check_rows, (*device)->spec());
+  if (!binary) return fail(binary.error());
+  auto checker = (*device)->load(*binary, check_rows_launch());
+  if (!checker) return fail(std::move(checker.error()));
+  std::unique_ptr<TrialBench> bench(new TrialBench(std::move(*device), std::move(*turn)));
+  bench->checker_ = std::move(*checker);
+  return bench;
+}
+
+void TrialBench::clear() {
+  stopwatches_.clear();
+  kernels_.clear();
+  kinds_.reset();
+  sized_.reset();
+  rows_.clear();
+}
+
+Result<void> TrialBench::prepare(const Problem& problem, const std::vector<std::int64_t>& rows,
+                                 Grade grade) {
+  NORMD_CHECK(!rows.empty());
+  clear();
+  problem_ = problem;
+  grade_ = grade;
+  Problem sized = problem;
+  sized.rows = *std::max_element(rows.begin(), rows.end());
+  // x and y of the workload once more as buffer sets; the smaller row counts come on top.
+  if (3.0 * workload_bytes(sized) > static_cast<double>(limits::tuning_memory_bytes_max)) {
+    return fail(ErrorCode::resource_exhausted,
+                "measuring " + to_text(sized) + " would take more device memory than " +
+                    std::to_string(limits::tuning_memory_bytes_max) + " bytes");
+  }
+  Problem mixed = problem;
+  mixed.rows = kinds_rows(problem, device_->spec());
+  auto kinds_workload = Workload::kinds(*device_, mixed, grade, seed);
+  if (!kinds_workload) return fail(std::move(kinds_workload.error()));
+  auto sized_workload = Workload::sized(*device_, sized, seed);
+  if (!sized_workload) return fail(std::move(sized_workload.error()));
+  kinds_ = std::move(*kinds_workload);
+  sized_ = std::move(*sized_workload);
+  for (const std::int64_t count : rows) {
+    Problem edge = problem;
+    edge.rows = count;
+    auto stopwatch =
+        Stopwatch::make(*device_, edge, ranking_cache_state(edge, device_->spec()), *sized_);
+    if (!stopwatch) return fail(std::move(stopwatch.error()));
+    stopwatches_.push_back(std::move(*stopwatch));
+  }
+  rows_ = rows;
+  return {};
+}
+
+TrialBench::Tried TrialBench::try_candidate(int number, const Candidate& candidate,
+                                            const Binary& binary, const Launch& launch,
+                                            bool passed_before) {
+  Tried tried;
+  auto kernel = device_->load(binary, launch);
+  if (!kernel) {
+    const Error& error = kernel.error();
+    const bool memory = error.code == ErrorCode::resource_exhausted;
+    tried.verdict = {.kind = memory ? VerdictKind::not_tried : VerdictKind::refused,
+                     .reason = memory ? Reason::out_of_memory : Reason::load_error,
+                     .detail = error.message};
+    return tried;
+  }
+  tried.resources = (*kernel)->resources();
+  if (passed_before) {
+    tried.verdict.kind = VerdictKind::measured;
+  } else {
+    const Template& entry = template_of(candidate);
+    const Tolerance tolerance{.grade = entry.grade,
+                              .sequential_adds = entry.sequential_adds(candidate, problem_)};
+    const GateParts parts{.device = device_.get(),
+                          .checker = checker_.get(),
+                          .kinds = &*kinds_,
+                          .sized_rows = rows_,
+                          .sized = &*sized_};
+    tried.verdict = run_gate(parts, **kernel, tolerance);
+  }
+  if (tried.verdict.kind == VerdictKind::measured) kernels_[number] = std::move(*kernel);
+  return tried;
+}
+
+Result<TrialBench::Timed> TrialBench::sample(int number, std::size_t edge) {
+  if (edge >= stopwatches_.size()) {
+    return fail(ErrorCode::invalid_argument, "no such row count is prepared", "edge");
+  }
+  Kernel* kernel = nullptr;
+  if (number >= 0) {
+    const auto found = kernels_.find(number);
+    if (found == kernels_.end()) {
+      return fail(ErrorCode::invalid_argument,
+                  "candidate " + std::to_string(number) + " is not loaded", "numbers");
+    }
+    kernel = found->second.get();
+  }
+  const auto ns = stopwatches_[edge].sample_ns(kernel, turn_);
+  if (!ns) return fail(ns.error());
+  return Timed{*ns, stopwatches_[edge].cache()};
+}
+
+void TrialBench::drop(int number) {
+  const auto found = kernels_.find(number);
+  if (found == kernels_.end()) return;
+  for (Stopwatch& stopwatch : stopwatches_) stopwatch.forget(found->second.get());
+  kernels_.erase(found);
+}
+
+}  // namespace normd

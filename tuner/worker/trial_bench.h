@@ -1,0 +1,63 @@
+// TrialBench: what the trial worker holds while one key is tuned: the device, the checker, the
+// workloads, one stopwatch per measured row count, and the candidates loaded so far by number.
+// Belongs to its Device's thread; lives in the worker process only.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "kernels/candidate.h"
+#include "kernels/key.h"
+#include "tuner/device/device.h"
+#include "tuner/device/device_turn.h"
+#include "tuner/worker/gate.h"
+#include "tuner/worker/stopwatch.h"
+
+namespace normd {
+
+class TrialBench {
+ public:
+  static Result<std::unique_ptr<TrialBench>> open(std::string_view device_name,
+                                                  const std::string& turn_directory);
+
+  // Drops everything of the problem before and lays out this one's buffers.
+  Result<void> prepare(const Problem& problem, const std::vector<std::int64_t>& rows, Grade grade);
+
+  struct Tried {
+    Verdict verdict;
+    KernelResources resources;
+  };
+  // Loads a candidate under `number` and, unless it passed earlier, sends it through the gate. A
+  // refused one is dropped again.
+  Tried try_candidate(int number, const Candidate& candidate, const Binary& binary,
+                      const Launch& launch, bool passed_before);
+
+  struct Timed {
+    double ns = 0;
+    CacheState cache = CacheState::cold;
+  };
+  // One sample at measured row count number `edge`; -1 stands for the control copy.
+  Result<Timed> sample(int number, std::size_t edge);
+  void drop(int number);
+  Device& device() { return *device_; }
+
+ private:
+  TrialBench(std::unique_ptr<Device> device, DeviceTurn turn)
+      : device_(std::move(device)), turn_(std::move(turn)) {}
+  void clear();
+
+  std::unique_ptr<Device> device_;
+  DeviceTurn turn_;
+  std::unique_ptr<Kernel> checker_;
+  // In this order: stopwatches hold sequences of kernels, so they go first.
+  std::optional<Workload> kinds_, sized_;
+  std::map<int, std::unique_ptr<Kernel>> kernels_;
+  std::vector<Stopwatch> stopwatches_;
+  std::vector<std::int64_t> rows_;
+  Problem problem_;
+  Grade grade_ = Grade::exact;
+};
+
+}  // namespace normd
