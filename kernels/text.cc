@@ -38,7 +38,7 @@ FieldReader::FieldReader(std::string_view text) : text_(text) {
 }
 
 std::string_view FieldReader::take() {
-  if (error_ || next_ == words_.size()) return {};
+  if (next_ == words_.size()) return {};
   return words_[next_++];
 }
 
@@ -86,6 +86,7 @@ std::vector<std::pair<std::string_view, std::string_view>> FieldReader::rest() {
 
 void FieldReader::reject(std::string_view name, std::string_view expected) {
   if (error_) return;
+  next_ = words_.size();  // nothing after it is read
   error_ = Error{
       ErrorCode::invalid_argument,
       "expected " + std::string(expected) + " for " + std::string(name) + " in '" + text_ + "'",
