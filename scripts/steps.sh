@@ -82,7 +82,7 @@ END
 
 # The CUDA version that a toolkit folder's cuda.h states, such as 13000; empty without one.
 cuda_version_of() {
-  sed -n 's/^#define CUDA_VERSION \([0-9]*\).*/\1/p' "$1/include/cuda.h" 2>/dev/null | head -n 1
+  [ ! -r "$1/include/cuda.h" ] || sed -n 's/^#define CUDA_VERSION \([0-9]*\).*/\1/p' "$1/include/cuda.h"
 }
 
 # Sets nvrtc_wanted (13, or 12 for drivers below 580, which load no binary of CUDA 13) and
