@@ -12,13 +12,18 @@
 
 namespace normd {
 
+// Where a compiler is looked for when not in its usual places; main fills it in.
+struct CompilerPlaces {
+  std::string nvrtc_library;  // the file to open; empty: the search of nvrtc_library.h
+};
+
 // The compiler's refusal of the text is invalid_argument, with its log as the message; a compiler
 // that cannot be used at all (library or builtins missing, too old for the target) is
 // failed_precondition. A target newer than NVRTC knows becomes PTX of its newest.
-Result<Binary> compile(const Source& source);
+Result<Binary> compile(const Source& source, const CompilerPlaces& places = {});
 
 // "NVRTC 13.0" or "g++ 12.2.0", for `target`; the toolchain that a stored refusal holds for.
 // failed_precondition says what is missing and where it was looked for.
-Result<std::string> compiler_version(const std::string& target);
+Result<std::string> compiler_version(const std::string& target, const CompilerPlaces& places = {});
 
 }  // namespace normd

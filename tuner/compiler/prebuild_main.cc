@@ -1,0 +1,107 @@
+// normd_prebuild: compiles the fallback and the checker for every supported architecture, as PTX
+// and for the host, and writes them into one file (prebuilt_archive.h). Run by CMake while the
+// project is built; it needs no GPU. What an earlier run compiled from the same source is taken
+// over.
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "kernels/source.h"
+#include "tuner/compiler/compiler.h"
+#include "tuner/compiler/prebuilt_archive.h"
+
+namespace normd {
+namespace {
+
+struct Job {
+  Prebuilt kernel;
+  Source source;
+};
+
+// compute_120 is for chips that come after the newest listed; compute_100 for those of major
+// version 11, which load neither its machine code nor PTX of 12.
+constexpr const char* ptx_targets[] = {"compute_100", "compute_120"};
+
+Source render_prebuilt(Prebuilt kernel, std::string_view target) {
+  return kernel == Prebuilt::any_columns ? render_any_columns(target) : render_check_rows(target);
+}
+
+std::vector<Job> all_jobs() {
+  std::vector<Job> jobs;
+  for (const Prebuilt kernel : {Prebuilt::any_columns, Prebuilt::check_rows}) {
+    for (const std::string& target : supported_architectures()) {
+      jobs.push_back({.kernel = kernel, .source = render_prebuilt(kernel, target)});
+    }
+    for (const char* target : ptx_targets) {
+      jobs.push_back({.kernel = kernel, .source = render_prebuilt(kernel, target)});
+    }
+    jobs.push_back({.kernel = kernel, .source = render_prebuilt(kernel, "host")});
+  }
+  return jobs;
+}
+
+std::string read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+const Binary* find_done(const std::vector<PrebuiltEntry>& done, const Source& source,
+                        const std::string& compiler) {
+  for (const PrebuiltEntry& entry : done) {
+    if (entry.binary.source_digest == source.digest && entry.binary.compiler == compiler) {
+      return &entry.binary;
+    }
+  }
+  return nullptr;
+}
+
+Result<std::vector<PrebuiltEntry>> build_all(const std::vector<PrebuiltEntry>& done,
+                                             const CompilerPlaces& places) {
+  std::vector<PrebuiltEntry> entries;
+  for (const Job& job : all_jobs()) {
+    const Result<std::string> compiler = compiler_version(job.source.target, places);
+    if (!compiler) return fail(compiler.error());
+    if (const Binary* same = find_done(done, job.source, *compiler); same != nullptr) {
+      entries.push_back({.kernel = job.kernel, .binary = *same});
+      continue;
+    }
+    Result<Binary> binary = compile(job.source, places);
+    if (!binary) return fail(std::move(binary.error()));
+    entries.push_back({.kernel = job.kernel, .binary = *std::move(binary)});
+  }
+  return entries;
+}
+
+int run(const std::string& output, const CompilerPlaces& places) {
+  const std::string before = read_file(output);
+  const auto done = unpack_prebuilt(before);
+  const auto entries = build_all(done.value_or(std::vector<PrebuiltEntry>{}), places);
+  if (!entries) {
+    std::fprintf(stderr, "normd_prebuild: %s\n", entries.error().message.c_str());
+    return 1;
+  }
+  const std::string archive = pack_prebuilt(*entries);
+  if (archive == before) return 0;  // its time stays, so nothing is linked again
+  const std::string aside = output + ".new";
+  std::ofstream file(aside, std::ios::binary);
+  file << archive;
+  file.close();
+  if (!file || std::rename(aside.c_str(), output.c_str()) != 0) {
+    std::fprintf(stderr, "normd_prebuild: cannot write %s\n", output.c_str());
+    return 1;
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace normd
+
+int main(int count, char** arguments) {
+  if (count != 3) {
+    std::fprintf(stderr, "usage: normd_prebuild OUTPUT_FILE NVRTC_LIBRARY\n");
+    return 2;
+  }
+  return normd::run(arguments[1], {.nvrtc_library = arguments[2]});
+}
