@@ -1,0 +1,111 @@
+// What tests of the host device share: kernel texts written in the test, put behind the platform
+// texts and compiled, and arrays in device memory. For test programs only; one thread.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <span>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "kernels/arguments.h"
+#include "kernels/digest.h"
+#include "tuner/compiler/host_compiler.h"
+#include "tuner/device/device.h"
+#include "tuner/device/host/host_device.h"
+
+namespace normd {
+
+// The file with every file of ours that it includes written out in place, but for the CUDA body.
+inline std::string written_out(const std::string& name) {
+  const std::string folder = name == "host_runtime.h" || name == "arguments.h" ? "" : "templates/";
+  std::ifstream file(NORMD_KERNELS_DIRECTORY "/" + folder + name);
+  EXPECT_TRUE(file) << name;
+  std::ostringstream text;
+  for (std::string line; std::getline(file, line);) {
+    constexpr std::string_view include = "#include \"";
+    if (line == "#pragma once") continue;
+    if (!line.starts_with(include)) {
+      text << line << '\n';
+    } else if (line.find("platform_cuda") == std::string::npos) {
+      text << written_out(line.substr(include.size(), line.rfind('"') - include.size()));
+    }
+  }
+  return text.str();
+}
+
+// `kernels` holds any number of NORMD_KERNELs and is written as if inside namespace normd.
+inline Source host_source(std::string_view kernels) {
+  Source source{.text = written_out("arguments.h") + written_out("platform.cuh") +
+                        "using namespace normd;\n" + std::string(kernels),
+                .entry = "test_kernel",
+                .target = "host"};
+  source.digest = sha256_hex(source.text);
+  return source;
+}
+
+inline Binary compiled(std::string_view kernels) {
+  Result<Binary> binary = compile_with_host_compiler(host_source(kernels));
+  EXPECT_TRUE(binary) << binary.error().message;
+  return binary.value_or(Binary{});
+}
+
+// `count` elements in device memory.
+template <typename T>
+class DeviceArray {
+ public:
+  DeviceArray(Device& device, std::span<const T> values) : device_(device) {
+    auto memory = device.allocate(values.size_bytes());
+    EXPECT_TRUE(memory) << memory.error().message;
+    memory_ = std::move(*memory);
+    EXPECT_TRUE(device.copy_in(memory_->address(), values.data(), values.size_bytes()));
+  }
+  DeviceArray(Device& device, std::size_t count) : DeviceArray(device, std::vector<T>(count)) {}
+  T* address() { return static_cast<T*>(memory_->address()); }
+  std::vector<T> values() {
+    std::vector<T> values(memory_->bytes() / sizeof(T));
+    EXPECT_TRUE(device_.copy_out(values.data(), memory_->address(), memory_->bytes()));
+    return values;
+  }
+
+ private:
+  Device& device_;
+  std::unique_ptr<Memory> memory_;
+};
+
+struct HostRun {
+  std::string entry = "test_kernel";
+  int block = 32;
+  int shared_bytes = 0;
+  std::int64_t rows = 1;
+  std::int64_t rows_per_block = 1;
+};
+
+inline Launch launch_of(const HostRun& run) {
+  return {.entries = {run.entry},
+          .block = run.block,
+          .shared_bytes = run.shared_bytes,
+          .rows_per_block = run.rows_per_block};
+}
+
+// Loads and launches once.
+inline Result<void> launch_once(Device& device, const Binary& binary, const HostRun& run,
+                                const NormArguments& arguments) {
+  auto kernel = device.load(binary, launch_of(run));
+  if (!kernel) return fail(kernel.error());
+  return device.launch({kernel->get(), bytes_of(arguments), run.rows});
+}
+
+inline std::unique_ptr<Device> host_device(HostSchedule schedule = {}) {
+  auto device = open_host_device("host", schedule);
+  EXPECT_TRUE(device) << device.error().message;
+  return std::move(*device);
+}
+
+}  // namespace normd

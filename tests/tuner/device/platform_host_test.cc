@@ -1,0 +1,348 @@
+// Each primitive of kernels/templates/platform.cuh, in its host body, against plain C++.
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+
+#include "kernels/dtype.h"
+#include "tests/tuner/device/host_kernels.h"
+
+namespace normd {
+namespace {
+
+// x is read, y is written; `columns` is how many values there are.
+constexpr std::string_view kernels = R"(
+static long long global_index() { return block_index() * 64 + thread_index(); }
+
+template <typename T> static void widen_all(const NormArguments& arguments) {
+  const T* x = static_cast<const T*>(arguments.x);
+  for (long long i = global_index(); i < arguments.columns; i += grid_blocks() * 64)
+    static_cast<float*>(arguments.y)[i] = to_float(x[i]);
+}
+NORMD_KERNEL(widen_fp32, NormArguments, 64) { widen_all<fp32>(arguments); }
+NORMD_KERNEL(widen_fp16, NormArguments, 64) { widen_all<fp16>(arguments); }
+NORMD_KERNEL(widen_bf16, NormArguments, 64) { widen_all<bf16>(arguments); }
+
+template <typename T> static void narrow_all(const NormArguments& arguments) {
+  const float* x = static_cast<const float*>(arguments.x);
+  for (long long i = global_index(); i < arguments.columns; i += grid_blocks() * 64)
+    static_cast<T*>(arguments.y)[i] = from_float<T>(x[i]);
+}
+NORMD_KERNEL(narrow_fp32, NormArguments, 64) { narrow_all<fp32>(arguments); }
+NORMD_KERNEL(narrow_fp16, NormArguments, 64) { narrow_all<fp16>(arguments); }
+NORMD_KERNEL(narrow_bf16, NormArguments, 64) { narrow_all<bf16>(arguments); }
+
+template <typename T> static void round_all(const NormArguments& arguments) {
+  const double* x = static_cast<const double*>(arguments.x);
+  for (long long i = global_index(); i < arguments.columns; i += grid_blocks() * 64)
+    static_cast<T*>(arguments.y)[i] = from_double<T>(x[i]);
+}
+NORMD_KERNEL(round_fp32, NormArguments, 64) { round_all<fp32>(arguments); }
+NORMD_KERNEL(round_fp16, NormArguments, 64) { round_all<fp16>(arguments); }
+NORMD_KERNEL(round_bf16, NormArguments, 64) { round_all<bf16>(arguments); }
+
+
+NORMD_KERNEL(shuffles, NormArguments, 64) {
+  const float* x = static_cast<const float*>(arguments.x);
+  float* y = static_cast<float*>(arguments.y);
+  const int thread = thread_index();
+  for (int lane = 0; lane < 32; ++lane) {
+    y[lane * 192 + thread] = shuffle_xor(x[thread], lane);
+    y[lane * 192 + 64 + thread] = shuffle_from(x[thread], lane);
+    const double sum = shuffle_xor(x[thread] + 0x1p-40, lane);
+    y[lane * 192 + 128 + thread] = static_cast<float>(sum == x[(thread & 32) | ((thread & 31) ^ lane)] + 0x1p-40);
+  }
+}
+
+NORMD_KERNEL(rotate, NormArguments, 64) {
+  float* shared = shared_memory<float>();
+  float value = static_cast<const float*>(arguments.x)[thread_index()];
+  for (int round = 0; round < 100; ++round) {
+    shared[thread_index()] = value;
+    block_barrier();
+    value = shared[(thread_index() + 1) % 64] + 1.0f;
+    block_barrier();
+  }
+  static_cast<float*>(arguments.y)[thread_index()] = value;
+}
+
+template <int lanes> static void sum_lanes(const NormArguments& arguments, int place) {
+  const float* x = static_cast<const float*>(arguments.x);
+  float* y = static_cast<float*>(arguments.y);
+  y[place * 128 + thread_index()] = lanes_sum<lanes>(x[thread_index()]);
+  const double precise = x[thread_index()] * 0x1p-30;
+  y[place * 128 + 64 + thread_index()] = static_cast<float>(lanes_sum<lanes>(precise) * 0x1p30);
+}
+NORMD_KERNEL(lane_sums, NormArguments, 64) {
+  sum_lanes<1>(arguments, 0);
+  sum_lanes<2>(arguments, 1);
+  sum_lanes<4>(arguments, 2);
+  sum_lanes<8>(arguments, 3);
+  sum_lanes<16>(arguments, 4);
+  sum_lanes<32>(arguments, 5);
+}
+
+NORMD_KERNEL(any_flags, NormArguments, 64) {
+  const float* x = static_cast<const float*>(arguments.x);
+  static_cast<float*>(arguments.y)[thread_index()] = warp_any<1>(x[thread_index()] != 0) ? 1 : 0;
+}
+
+template <typename T, int count, Hint hint> static void copy_packs(const NormArguments& arguments) {
+  const T* x = static_cast<const T*>(arguments.x);
+  T* y = static_cast<T*>(arguments.y);
+  constexpr Hint write = hint == Hint::read_only ? Hint::normal : hint;
+  for (long long i = thread_index(); (i + 1) * count <= arguments.columns; i += 64)
+    store_pack<write>(y + i * count, load_pack<hint, T, count>(x + i * count));
+}
+#define COPY(T, count)                                                                      \
+  NORMD_KERNEL(copy_##T##_##count##_normal, NormArguments, 64) {                            \
+    copy_packs<T, count, Hint::normal>(arguments); }                                        \
+  NORMD_KERNEL(copy_##T##_##count##_stream, NormArguments, 64) {                            \
+    copy_packs<T, count, Hint::stream>(arguments); }                                        \
+  NORMD_KERNEL(copy_##T##_##count##_read_only, NormArguments, 64) {                         \
+    copy_packs<T, count, Hint::read_only>(arguments); }
+COPY(fp32, 1) COPY(fp32, 2) COPY(fp32, 4)
+COPY(fp16, 1) COPY(fp16, 2) COPY(fp16, 4) COPY(fp16, 8)
+COPY(bf16, 1) COPY(bf16, 2) COPY(bf16, 4) COPY(bf16, 8)
+
+NORMD_KERNEL(arithmetic, NormArguments, 64) {
+  const float* x = static_cast<const float*>(arguments.x);
+  float* y = static_cast<float*>(arguments.y);
+  const int i = thread_index();
+  y[i] = reciprocal_sqrt(x[i]);
+  y[64 + i] = static_cast<float>(square_root(x[i]));
+  y[128 + i] = fused_multiply_add(x[i], x[i], -1.0f);
+  y[192 + i] = is_finite(x[i]) ? 1.0f : 0.0f;
+  y[256 + i] = x[i] * x[i] - 1.0f;  // never contracted
+}
+)";
+
+class PlatformHostTest : public testing::Test {
+ protected:
+  // Compiled once for all tests here.
+  static void SetUpTestSuite() { binary_ = new Binary(compiled(kernels)); }
+  static void TearDownTestSuite() { delete binary_; }
+
+  template <typename In, typename Out>
+  static std::vector<Out> run(const std::string& entry, const std::vector<In>& input,
+                              std::size_t outputs, int blocks = 1) {
+    const auto device = host_device();
+    DeviceArray<In> x(*device, std::span(input));
+    DeviceArray<Out> y(*device, outputs);
+    const NormArguments arguments{.x = x.address(),
+                                  .y = y.address(),
+                                  .rows = blocks,
+                                  .columns = static_cast<long long>(input.size())};
+    const auto done =
+        launch_once(*device, *binary_,
+                    {.entry = entry, .block = 64, .shared_bytes = 256, .rows = blocks}, arguments);
+    EXPECT_TRUE(done) << done.error().message;
+    return y.values();
+  }
+
+  static std::vector<float> sixty_four() {
+    std::vector<float> values(64);
+    for (int i = 0; i < 64; ++i)
+      values[static_cast<std::size_t>(i)] = static_cast<float>(i * i + 1);
+    return values;
+  }
+
+  static inline const Binary* binary_ = nullptr;
+};
+
+std::vector<std::uint16_t> all_patterns() {
+  std::vector<std::uint16_t> patterns(65536);
+  for (std::size_t i = 0; i < patterns.size(); ++i) patterns[i] = static_cast<std::uint16_t>(i);
+  return patterns;
+}
+
+void expect_widening(DType dtype, const std::vector<float>& got) {
+  const auto patterns = all_patterns();
+  for (std::size_t i = 0; i < patterns.size(); ++i) {
+    const double expected = load_element(dtype, patterns.data(), i);
+    if (std::isnan(expected)) {
+      ASSERT_TRUE(std::isnan(got[i])) << i;
+    } else {
+      ASSERT_EQ(std::bit_cast<std::uint32_t>(got[i]),
+                std::bit_cast<std::uint32_t>(static_cast<float>(expected)))
+          << i;
+    }
+  }
+}
+
+TEST_F(PlatformHostTest, every_fp16_pattern_widens_to_its_value) {
+  expect_widening(DType::fp16, run<std::uint16_t, float>("widen_fp16", all_patterns(), 65536, 16));
+}
+
+TEST_F(PlatformHostTest, every_bf16_pattern_widens_to_its_value) {
+  expect_widening(DType::bf16, run<std::uint16_t, float>("widen_bf16", all_patterns(), 65536, 16));
+}
+
+// Around every value of `dtype`: itself, half-way to the next one, and the neighbours of both as
+// Number; that is every place where rounding can go wrong.
+template <typename Number>
+std::vector<Number> rounding_cases(DType dtype) {
+  std::vector<Number> cases;
+  const auto patterns = all_patterns();
+  const Number infinity = std::numeric_limits<Number>::infinity();
+  for (std::size_t i = 0; i < patterns.size(); ++i) {
+    const auto value = static_cast<Number>(load_element(dtype, patterns.data(), i));
+    const auto half_way = static_cast<Number>(
+        static_cast<double>(value) + unit_in_last_place(dtype, static_cast<double>(value)) / 2);
+    for (const Number centre : {value, half_way, -half_way}) {
+      for (const Number number :
+           {centre, std::nextafter(centre, infinity), std::nextafter(centre, -infinity)}) {
+        cases.push_back(number);
+      }
+    }
+  }
+  for (const Number number : {Number(1e30), Number(65519.99), Number(65520), Number(-65520.01),
+                              Number(1e-40), Number(-0.0), std::numeric_limits<Number>::max()}) {
+    cases.push_back(number);
+  }
+  return cases;
+}
+
+template <typename Number>
+void expect_rounding(DType dtype, const std::vector<Number>& cases,
+                     const std::vector<std::uint16_t>& got) {
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    std::uint16_t expected = 0;
+    store_element(dtype, &expected, 0, static_cast<double>(cases[i]));
+    if (std::isnan(cases[i])) {
+      ASSERT_TRUE(std::isnan(load_element(dtype, &got[i], 0))) << i;
+    } else {
+      ASSERT_EQ(got[i], expected) << cases[i];
+    }
+  }
+}
+
+TEST_F(PlatformHostTest, floats_round_to_the_nearest_even_fp16) {
+  const auto cases = rounding_cases<float>(DType::fp16);
+  expect_rounding(DType::fp16, cases,
+                  run<float, std::uint16_t>("narrow_fp16", cases, cases.size(), 16));
+}
+
+TEST_F(PlatformHostTest, floats_round_to_the_nearest_even_bf16) {
+  const auto cases = rounding_cases<float>(DType::bf16);
+  expect_rounding(DType::bf16, cases,
+                  run<float, std::uint16_t>("narrow_bf16", cases, cases.size(), 16));
+}
+
+// Rounding to float on the way would be wrong next to the half-way points.
+TEST_F(PlatformHostTest, doubles_round_once_to_fp16) {
+  const auto cases = rounding_cases<double>(DType::fp16);
+  expect_rounding(DType::fp16, cases,
+                  run<double, std::uint16_t>("round_fp16", cases, cases.size(), 16));
+}
+
+TEST_F(PlatformHostTest, doubles_round_once_to_bf16) {
+  const auto cases = rounding_cases<double>(DType::bf16);
+  expect_rounding(DType::bf16, cases,
+                  run<double, std::uint16_t>("round_bf16", cases, cases.size(), 16));
+}
+
+TEST_F(PlatformHostTest, fp32_passes_through_bit_by_bit) {
+  std::vector<float> values = sixty_four();
+  values[0] = -0.0f;
+  values[1] = 0x1p-149f;
+  values[2] = std::numeric_limits<float>::infinity();
+  for (const char* entry : {"widen_fp32", "narrow_fp32"}) {
+    const auto got = run<float, float>(entry, values, 64);
+    EXPECT_EQ(std::memcmp(got.data(), values.data(), 256), 0) << entry;
+  }
+  const auto rounded = run<double, float>("round_fp32", {0.1, 1.0 / 3.0, 1e300}, 3);
+  EXPECT_EQ(rounded, (std::vector<float>{0.1f, 1.0f / 3.0f, static_cast<float>(INFINITY)}));
+}
+
+TEST_F(PlatformHostTest, shuffles_stay_within_the_warp_and_reach_every_lane) {
+  const auto x = sixty_four();
+  const auto y = run<float, float>("shuffles", x, 32 * 192);
+  for (std::size_t lane = 0; lane < 32; ++lane) {
+    for (std::size_t thread = 0; thread < 64; ++thread) {
+      const std::size_t warp = thread & 32;
+      ASSERT_EQ(y[lane * 192 + thread], x[warp | ((thread & 31) ^ lane)]);
+      ASSERT_EQ(y[lane * 192 + 64 + thread], x[warp | lane]);
+      ASSERT_EQ(y[lane * 192 + 128 + thread], 1.0f) << "double, mask " << lane;
+    }
+  }
+}
+
+TEST_F(PlatformHostTest, a_barrier_lets_every_thread_see_what_every_other_wrote) {
+  const auto x = sixty_four();
+  const auto y = run<float, float>("rotate", x, 64);
+  for (std::size_t thread = 0; thread < 64; ++thread) {
+    ASSERT_EQ(y[thread], x[(thread + 100) % 64] + 100.0f);
+  }
+}
+
+TEST_F(PlatformHostTest, lanes_sum_adds_its_group_and_gives_everyone_the_sum) {
+  const auto x = sixty_four();
+  const auto y = run<float, float>("lane_sums", x, 6 * 128);
+  for (std::size_t place = 0; place < 6; ++place) {
+    const std::size_t lanes = std::size_t{1} << place;
+    for (std::size_t thread = 0; thread < 64; ++thread) {
+      float sum = 0;  // of small integers: exact in any order
+      for (std::size_t i = 0; i < lanes; ++i) sum += x[thread / lanes * lanes + i];
+      ASSERT_EQ(y[place * 128 + thread], sum) << lanes << " lanes";
+      ASSERT_EQ(y[place * 128 + 64 + thread], sum) << lanes << " lanes, double";
+    }
+  }
+}
+
+TEST_F(PlatformHostTest, one_flag_raises_those_of_its_whole_warp_only) {
+  std::vector<float> x(64, 0.0f);
+  x[37] = 1.0f;
+  const auto y = run<float, float>("any_flags", x, 64);
+  for (std::size_t thread = 0; thread < 64; ++thread) {
+    ASSERT_EQ(y[thread], thread < 32 ? 0.0f : 1.0f) << thread;
+  }
+}
+
+TEST_F(PlatformHostTest, packs_of_every_width_and_hint_move_their_bytes_unchanged) {
+  std::vector<std::uint32_t> words(512);
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    words[i] = static_cast<std::uint32_t>(i * 2654435761u);  // NaN patterns among them
+  }
+  for (const DType dtype : all_dtypes) {
+    for (std::size_t count = 1; count * size_bytes(dtype) <= 16; count *= 2) {
+      for (const char* hint : {"normal", "stream", "read_only"}) {
+        const std::string entry =
+            "copy_" + std::string(dtype_name(dtype)) + "_" + std::to_string(count) + "_" + hint;
+        // `columns` counts words here, at most as many as there are elements: a prefix moves.
+        const auto got = run<std::uint32_t, std::uint32_t>(entry, words, words.size());
+        const std::size_t moved = words.size() * size_bytes(dtype) / 4;
+        ASSERT_EQ(std::memcmp(got.data(), words.data(), moved * 4), 0) << entry;
+        if (moved < words.size()) {
+          ASSERT_EQ(got[moved], 0u) << entry;
+        }
+      }
+    }
+  }
+}
+
+TEST_F(PlatformHostTest, arithmetic_rounds_as_ieee_says) {
+  std::vector<float> x = sixty_four();
+  x[0] = 1.0f + 0x1p-23f;
+  x[1] = INFINITY;
+  x[2] = NAN;
+  x[3] = 0x1p-149f;
+  const auto y = run<float, float>("arithmetic", x, 320);
+  for (std::size_t i = 0; i < 64; ++i) {
+    if (i == 2) continue;
+    ASSERT_EQ(y[i], 1.0f / std::sqrt(x[i])) << x[i];
+    ASSERT_EQ(y[64 + i], static_cast<float>(std::sqrt(static_cast<double>(x[i])))) << x[i];
+    ASSERT_EQ(y[128 + i], std::fma(x[i], x[i], -1.0f)) << x[i];
+    ASSERT_EQ(y[192 + i], std::isfinite(x[i]) ? 1.0f : 0.0f) << x[i];
+  }
+  EXPECT_EQ(y[192 + 2], 0.0f);
+  // The square rounds to 1 + 2^-22 before one is taken away; fused, 2^-46 more is left.
+  EXPECT_EQ(y[256], 0x1p-22f);
+  EXPECT_EQ(y[128], 0x1p-22f + 0x1p-46f);
+}
+
+}  // namespace
+}  // namespace normd
