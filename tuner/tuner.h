@@ -23,23 +23,23 @@ namespace normd {
 struct TuneRequest {
   Problem problem;
   BucketMode mode = BucketMode::bucketed;
-  std::int64_t budget_ms = 0;   // 0: limits::tuning_budget_ms
-  std::string template_name;    // only this template's candidates; a taught one stores no winner
-  int candidates_max = 0;       // 0: all that fit, in the cost model's order, until the budget ends
-  bool again = false;           // tune although the store has a winner
+  std::int64_t budget_ms = 0;  // 0: limits::tuning_budget_ms
+  std::string template_name;   // only this template's candidates; a taught one stores no winner
+  int candidates_max = 0;      // 0: all that fit, in the cost model's order, until the budget ends
+  bool again = false;          // tune although the store has a winner
 };
 
 enum class TuneStage : std::uint8_t { queued = 1, compiling = 2, racing = 3, done = 4 };
 
 struct TuneProgress {
   TuneStage stage = TuneStage::queued;
-  int candidates = 0;      // to be tried
+  int candidates = 0;  // to be tried
   int compiled = 0;
-  int gated = 0;           // passed the gate
+  int gated = 0;  // passed the gate
   int refused = 0;
-  double best_ns = 0;      // so far, at the bucket's larger edge
-  double copy_ns = 0;      // of the control copy there
-  std::string best;        // canonical text
+  double best_ns = 0;  // so far, at the bucket's larger edge
+  double copy_ns = 0;  // of the control copy there
+  std::string best;    // canonical text
   std::int64_t elapsed_ms = 0;
   // Set once the default has passed the gate: it may be served while the race goes on.
   std::string default_candidate;
@@ -55,14 +55,15 @@ struct Tuning {
 };
 
 struct TunerParts {
-  Store* store = nullptr;             // outlives the Tuner
-  std::vector<std::string> worker;    // command of the worker process
-  std::string device;                 // name for open_device, in the worker
+  Store* store = nullptr;           // outlives the Tuner
+  std::vector<std::string> worker;  // command of the worker process
+  std::string device;               // name for open_device, in the worker
   DeviceSpec spec;
   DeviceIdentity identity;
   int compile_workers = 2;
-  std::string turn_directory;         // where the per-device turn lock lives (device_turn.h)
-  StopPoint stop_point;               // for kill tests
+  std::string turn_directory;  // where the per-device turn lock lives (device_turn.h)
+  std::string tuned_by;        // program and version, recorded with winners
+  StopPoint stop_point;        // for kill tests
 };
 
 class Tuner {

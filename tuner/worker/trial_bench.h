@@ -41,6 +41,7 @@ class TrialBench {
   // One sample at measured row count number `edge`; -1 stands for the control copy.
   Result<Timed> sample(int number, std::size_t edge);
   void drop(int number);
+  void rest() { clear(); }  // frees every buffer and candidate
   Device& device() { return *device_; }
 
  private:

@@ -39,6 +39,7 @@ class Worker {
     if (request.verb == "trial") return trial(request);
     if (request.verb == "sample") return sample(request);
     if (request.verb == "drop") return drop(request);
+    if (request.verb == "rest") return rest();
     return fail(ErrorCode::unimplemented, "the worker knows no verb '" + request.verb + "'");
   }
 
@@ -145,6 +146,11 @@ class Worker {
     if (!number) return fail(number.error());
     bench_->drop(static_cast<int>(*number));
     return Frame{.verb = "dropped", .fields = {}, .body = {}};
+  }
+
+  Result<Frame> rest() {
+    if (bench_ != nullptr) bench_->rest();
+    return Frame{.verb = "rested", .fields = {}, .body = {}};
   }
 
   const StopPoint& stop_point_;

@@ -1,7 +1,8 @@
 // The worker program: what runs in the child of a WorkerProcess. It answers frames on the
 // inherited descriptor until the parent's end closes, seen by a watcher thread of its own, so that
 // even a hung kernel does not outlive the parent. It compiles (verb `compile`) and runs trials
-// (`open`, `prepare`, `trial`, `sample`, `drop`); see worker_main.cc for each verb's fields.
+// (`open`, `prepare`, `trial`, `sample`, `drop`, `rest`); see worker_main.cc for each verb's
+// fields.
 #pragma once
 
 #include "tuner/stop_point.h"

@@ -1,0 +1,45 @@
+// CompilePool: a bounded number of worker processes that compile ahead of the one device. Sources
+// go in, Binaries come out in the order in which they are ready. The compiler runs in the workers
+// only, so that its crashes, leaks and endless runs cost one process. Used by one thread; owns one
+// thread per worker.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernels/error.h"
+#include "kernels/source.h"
+#include "tuner/binary.h"
+
+namespace normd {
+
+class CompilePool {
+ public:
+  CompilePool(std::vector<std::string> worker_command, int workers);
+  ~CompilePool();  // ends the workers, whatever they are doing
+
+  struct Compiled {
+    int number = 0;
+    Result<Binary> binary;
+  };
+
+  void submit(int number, Source source);
+  // The next finished one; none when nothing is asked for or the time is up.
+  std::optional<Compiled> next(std::chrono::steady_clock::time_point until);
+  // Drops what is not begun and lets what is begun finish unseen.
+  void abandon();
+  int outstanding() const;  // submitted and not yet taken
+
+  // The toolchain of a target, asked of a worker. Errors as compiler_version() in compiler.h.
+  Result<std::string> compiler(const std::string& target);
+  int workers_restarted() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace normd

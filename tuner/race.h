@@ -1,0 +1,64 @@
+// The race: candidates measured in turns, so that drift hits all alike, with a control copy in each
+// round; the ones that clearly lose leave, the rest go on until their intervals are narrow. It
+// takes its samples from a function, so that tests race made-up numbers. One thread.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <vector>
+
+#include "kernels/error.h"
+#include "tuner/statistics.h"
+
+namespace normd {
+
+inline constexpr int control_copy = -1;  // the number that stands for the control copy
+
+struct RaceRules {
+  int rounds_min = 6;  // before anyone leaves or the race may end
+  int rounds_max = 40;
+  double narrow = 0.005;   // interval over median at which a candidate is known well enough
+  double hopeless = 0.03;  // loss at some edge, beyond the interval, that ends a candidate
+  // A round whose control copy is this much slower than its median so far is thrown away: something
+  // else used the device. 0 keeps every round, for devices whose times mean nothing.
+  double noisy = 0.10;
+  double noisy_rounds_max = 0.5;  // more than this share thrown away: the device is busy
+};
+
+class Race {
+ public:
+  // One sample in nanoseconds for each number, in order, at one of the row counts ("edges").
+  using Sample = std::function<Result<std::vector<double>>(const std::vector<int>&, std::size_t)>;
+
+  Race(const RaceRules& rules, std::size_t edges, Sample sample)
+      : rules_(rules), edges_(edges), sample_(std::move(sample)) {}
+
+  // Runs until the rules are content or `out_of_time` says so, but for rounds_min rounds at least
+  // unless a sample fails. `stays` never leaves. unavailable with "device busy" when too many
+  // rounds were noisy.
+  Result<void> run(std::vector<int> numbers, int stays, const std::function<bool()>& out_of_time);
+
+  // Per edge; only numbers that raced. control_copy is there too.
+  const std::vector<Interval>& intervals(int number) const;
+  int rounds() const { return rounds_; }
+  int rounds_discarded() const { return discarded_; }
+
+ private:
+  Result<void> round(bool forward);
+  void update_intervals();
+  bool keep_round(const std::vector<std::vector<double>>& by_edge);
+  void leave_hopeless(int stays);
+  bool settled() const;
+
+  RaceRules rules_;
+  std::size_t edges_;
+  Sample sample_;
+  std::vector<int> racing_;
+  std::map<int, std::vector<std::vector<double>>> samples_;  // number → edge → samples
+  std::map<int, std::vector<Interval>> intervals_;
+  int rounds_ = 0;
+  int discarded_ = 0;
+};
+
+}  // namespace normd

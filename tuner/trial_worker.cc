@@ -1,0 +1,141 @@
+#include "tuner/trial_worker.h"
+
+#include "kernels/limits.h"
+#include "tuner/worker/messages.h"
+
+namespace normd {
+namespace {
+
+bool process_lost(const Error& error) {
+  return error.code == ErrorCode::unavailable || error.code == ErrorCode::deadline_exceeded;
+}
+
+}  // namespace
+
+TrialWorker::TrialWorker(std::vector<std::string> command, std::string device,
+                         std::string turn_directory)
+    : command_(std::move(command)),
+      device_(std::move(device)),
+      turn_directory_(std::move(turn_directory)) {}
+
+Result<Frame> TrialWorker::ask(const Frame& request) {
+  return process_->ask(request, std::chrono::milliseconds(limits::trial_ms_max));
+}
+
+Result<void> TrialWorker::start() {
+  auto process = WorkerProcess::start(command_);
+  if (!process) return fail(std::move(process.error()));
+  process_.emplace(std::move(*process));
+  const Frame open{.verb = "open",
+                   .fields = {{"device", device_}, {"turn_directory", turn_directory_}},
+                   .body = {}};
+  auto opened = expect(ask(open), "opened");
+  if (!opened) {
+    process_.reset();
+    return fail(opened.error().code,
+                "the trial worker cannot use device " + device_ + ": " + opened.error().message);
+  }
+  return {};
+}
+
+Result<void> TrialWorker::prepare(const Problem& problem, const std::vector<std::int64_t>& rows,
+                                  Grade grade) {
+  loaded_.clear();
+  if (!process_ || !process_->alive()) {
+    if (auto started = start(); !started) return started;
+  }
+  prepared_ = Frame{.verb = "prepare",
+                    .fields = {{"problem", to_text(problem)},
+                               {"rows", join(rows)},
+                               {"grade", std::string(grade_name(grade))}},
+                    .body = {}};
+  auto answer = expect(ask(*prepared_), "prepared");
+  if (!answer) return fail(std::move(answer.error()));
+  return {};
+}
+
+Frame TrialWorker::trial_frame(int number, const Loaded& loaded, bool passed) const {
+  Frame frame{.verb = "trial",
+              .fields = {{"number", std::to_string(number)},
+                         {"candidate", to_text(loaded.candidate)},
+                         {"launch", to_text(loaded.launch)},
+                         {"passed", passed ? "1" : "0"}},
+              .body = {}};
+  put_binary(frame, loaded.binary);
+  return frame;
+}
+
+// A new process with the same workloads, and with every candidate that had passed.
+Result<void> TrialWorker::recover() {
+  ++restarts_;
+  process_.reset();
+  if (auto started = start(); !started) return started;
+  auto prepared = expect(ask(*prepared_), "prepared");
+  if (!prepared) return fail(std::move(prepared.error()));
+  for (const auto& [number, loaded] : loaded_) {
+    auto tried = expect(ask(trial_frame(number, loaded, true)), "verdict");
+    if (!tried) return fail(std::move(tried.error()));
+  }
+  return {};
+}
+
+Result<TrialBench::Tried> TrialWorker::try_candidate(int number, Loaded loaded) {
+  auto answer = expect(ask(trial_frame(number, loaded, loaded.passed_before)), "verdict");
+  TrialBench::Tried tried;
+  if (answer) {
+    auto read = tried_of(*answer);
+    if (!read) return read;
+    tried = std::move(*read);
+  } else if (process_lost(answer.error())) {
+    const bool hung = answer.error().code == ErrorCode::deadline_exceeded;
+    tried.verdict = {.kind = VerdictKind::refused,
+                     .reason = hung ? Reason::timeout : Reason::fault,
+                     .detail = answer.error().message};
+  } else {
+    return fail(std::move(answer.error()));
+  }
+  // A fault that was reported has ruined the process's context all the same.
+  const bool ruined =
+      tried.verdict.reason == Reason::fault || tried.verdict.reason == Reason::timeout;
+  if (tried.verdict.kind == VerdictKind::measured) loaded_[number] = std::move(loaded);
+  if (ruined) {
+    if (auto recovered = recover(); !recovered) return fail(std::move(recovered.error()));
+  }
+  return tried;
+}
+
+Result<std::vector<double>> TrialWorker::sample(const std::vector<int>& numbers, std::size_t edge) {
+  const std::vector<std::int64_t> wide(numbers.begin(), numbers.end());
+  const Frame frame{.verb = "sample",
+                    .fields = {{"numbers", join(wide)}, {"edge", std::to_string(edge)}},
+                    .body = {}};
+  auto answer = expect(ask(frame), "samples");
+  if (!answer) {
+    const Error error = answer.error();
+    if (process_lost(error)) {
+      if (auto recovered = recover(); !recovered) return fail(std::move(recovered.error()));
+    }
+    return fail(error);
+  }
+  auto ns = parse_doubles(answer->field("ns").value_or(""));
+  if (!ns) return ns;
+  if (ns->size() != numbers.size())
+    return fail(ErrorCode::internal, "the worker gave " + std::to_string(ns->size()) +
+                                         " samples for " + std::to_string(numbers.size()));
+  cache_ = parse_cache_state(answer->field("cache").value_or("")).value_or(CacheState::cold);
+  return ns;
+}
+
+void TrialWorker::drop(int number) {
+  loaded_.erase(number);
+  const Frame frame{.verb = "drop", .fields = {{"number", std::to_string(number)}}, .body = {}};
+  if (process_ && process_->alive()) (void)ask(frame);
+}
+
+void TrialWorker::rest() {
+  loaded_.clear();
+  const Frame frame{.verb = "rest", .fields = {}, .body = {}};
+  if (process_ && process_->alive()) (void)ask(frame);
+}
+
+}  // namespace normd

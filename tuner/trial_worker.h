@@ -1,0 +1,58 @@
+// TrialWorker: the tuner's view of the one process that runs candidates on a device. When that
+// process dies or hangs, the candidate it was busy with is to blame and is refused; a new process
+// is started and the candidates that had passed are loaded again. One thread.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tuner/worker/trial_bench.h"
+#include "tuner/worker/worker_process.h"
+
+namespace normd {
+
+class TrialWorker {
+ public:
+  TrialWorker(std::vector<std::string> command, std::string device, std::string turn_directory);
+
+  // Starts the process if there is none. Errors say why the device cannot be used.
+  Result<void> prepare(const Problem& problem, const std::vector<std::int64_t>& rows, Grade grade);
+
+  struct Loaded {
+    Candidate candidate;
+    Binary binary;
+    Launch launch;
+    bool passed_before = false;  // the gate's result is stored already
+  };
+  // A process that died or hung is a refusal (fault, timeout) of this candidate.
+  Result<TrialBench::Tried> try_candidate(int number, Loaded loaded);
+
+  // One sample per number. unavailable or deadline_exceeded: the process died or hung and a new one
+  // is ready; with a single number asked for, that candidate is to blame.
+  Result<std::vector<double>> sample(const std::vector<int>& numbers, std::size_t edge);
+
+  void drop(int number);
+  void rest();  // frees the device memory of the last problem; the process stays for the next one
+  CacheState cache() const { return cache_; }  // of the last sample
+  int restarts() const { return restarts_; }
+
+ private:
+  Result<void> start();
+  Result<Frame> ask(const Frame& request);
+  Result<void> recover();
+  Frame trial_frame(int number, const Loaded& loaded, bool passed) const;
+
+  std::vector<std::string> command_;
+  std::string device_;
+  std::string turn_directory_;
+  std::optional<WorkerProcess> process_;
+  std::optional<Frame> prepared_;
+  std::map<int, Loaded> loaded_;
+  CacheState cache_ = CacheState::cold;
+  int restarts_ = 0;
+};
+
+}  // namespace normd

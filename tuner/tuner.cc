@@ -1,0 +1,205 @@
+#include "tuner/tuner.h"
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "kernels/catalog.h"
+#include "kernels/check.h"
+#include "kernels/limits.h"
+#include "kernels/source.h"
+#include "tuner/compile_pool.h"
+#include "tuner/trial_worker.h"
+#include "tuner/tuning_run.h"
+#include "tuner/usable_winner.h"
+
+namespace normd {
+namespace {
+
+// Long enough for a holder that compiles through a busy moment, short enough that a key is not lost
+// for long when its holder is killed.
+constexpr std::int64_t lease_ms = 10'000;
+constexpr auto lease_poll = std::chrono::milliseconds(50);
+
+struct Plan {
+  Grade grade = Grade::exact;
+  std::vector<Candidate> candidates;
+};
+
+Result<Plan> plan_of(const TuneRequest& request, const Key& key, const DeviceSpec& spec) {
+  const Problem problem = problem_at(key, measured_rows(key.problem, spec, key.bucket).back());
+  Plan plan;
+  if (request.template_name.empty()) {
+    plan.candidates = ranked_candidates(problem, spec);
+  } else {
+    const Template* entry = find_template(request.template_name);
+    if (entry == nullptr) {
+      return fail(ErrorCode::invalid_argument,
+                  "there is no template '" + request.template_name + "'", "template_name");
+    }
+    plan.grade = entry->grade;
+    plan.candidates = enumerate(*entry, problem, spec);
+  }
+  if (plan.candidates.empty()) {
+    return fail(ErrorCode::invalid_argument, "no candidate fits " + to_text(key),
+                request.template_name.empty() ? "problem" : "template_name");
+  }
+  const auto most = static_cast<std::size_t>(request.candidates_max);
+  if (most > 0 && plan.candidates.size() > most) plan.candidates.resize(most);
+  return plan;
+}
+
+}  // namespace
+
+struct Tuner::State {
+  TunerParts parts;
+  Fingerprint fingerprint;
+  CompilePool pool;
+  TrialWorker worker;
+  std::atomic<std::int64_t> tunings = 0, compiles = 0, gates = 0, refusals = 0;
+  std::atomic<int> trial_restarts = 0;
+
+  explicit State(TunerParts given)
+      : parts(std::move(given)),
+        fingerprint(make_fingerprint(parts.spec, parts.identity.mig, parts.identity.power_limit_w)),
+        pool(parts.worker, parts.compile_workers),
+        worker(parts.worker, parts.device, parts.turn_directory) {}
+
+  Result<std::optional<Tuning>> from_store(const Key& key) {
+    auto usable = find_usable_winner(*parts.store, key, parts.spec);
+    if (!usable) return fail(std::move(usable.error()));
+    if (!*usable) return std::nullopt;
+    auto trials = parts.store->find_trials(key);
+    if (!trials) return fail(std::move(trials.error()));
+    return Tuning{
+        .winner = std::move((*usable)->winner), .trials = std::move(*trials), .from_store = true};
+  }
+
+  // The lease, or the result of whoever held it.
+  struct Turn {
+    std::optional<Lease> lease;
+    std::optional<Tuning> tuned_by_another;
+  };
+  Result<Turn> wait_for_turn(const Key& key, bool again, const std::stop_token& stop) {
+    bool waited = false;
+    while (!stop.stop_requested()) {
+      auto lease = parts.store->try_lease(key, lease_ms);
+      if (!lease) return fail(std::move(lease.error()));
+      // Looked up after the lease, or a winner stored in between would be tuned twice.
+      if (*lease && (!again || waited)) {
+        auto found = from_store(key);
+        if (!found) return fail(std::move(found.error()));
+        if (*found) return Turn{.lease = std::nullopt, .tuned_by_another = std::move(*found)};
+      }
+      if (*lease) return Turn{.lease = std::move(*lease), .tuned_by_another = std::nullopt};
+      waited = true;
+      std::this_thread::sleep_for(lease_poll);
+    }
+    return fail(ErrorCode::unavailable, "stopped while another process tuned " + to_text(key));
+  }
+
+  Winner winner_of(const Key& key, const TuningRun& run, std::int64_t elapsed_ms) const {
+    const TuningRun::Chosen& chosen = *run.chosen();
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    return Winner{.key = key,
+                  .candidate = chosen.trial.candidate,
+                  .launch = chosen.launch,
+                  .template_digest = template_digest(chosen.trial.candidate.template_name),
+                  .binary_digest = chosen.trial.binary_digest,
+                  .measurements = chosen.trial.verdict.measurements,
+                  .default_candidate = chosen.by_default.candidate,
+                  .default_measurements = chosen.by_default.verdict.measurements,
+                  .ties = chosen.ties,
+                  .device_name = parts.identity.name,
+                  .device_uuid = parts.identity.uuid,
+                  .driver = parts.identity.driver,
+                  .compiler = chosen.trial.compiler,
+                  .tuned_by = parts.tuned_by,
+                  .tuned_at_unix_s = std::chrono::duration_cast<std::chrono::seconds>(now).count(),
+                  .tuning_ms = elapsed_ms,
+                  .pinned = false};
+  }
+};
+
+Tuner::Tuner(TunerParts parts) : state_(std::make_unique<State>(std::move(parts))) {
+  NORMD_CHECK(state_->parts.store != nullptr);
+}
+Tuner::~Tuner() = default;
+
+Result<Tuning> Tuner::tune(const TuneRequest& request,
+                           const std::function<void(const TuneProgress&)>& progress,
+                           std::stop_token stop) {
+  const auto begun = std::chrono::steady_clock::now();
+  const StopPoint& stop_point = state_->parts.stop_point;
+  stop_point.reach("tuning.begun");
+  if (auto valid = validate(request.problem); !valid) return fail(std::move(valid.error()));
+  const Key key = make_key(request.problem, state_->parts.spec, state_->fingerprint, request.mode);
+  auto plan = plan_of(request, key, state_->parts.spec);
+  if (!plan) return fail(std::move(plan.error()));
+
+  std::optional<Lease> lease;
+  if (plan->grade == Grade::exact) {
+    if (!request.again && request.template_name.empty()) {
+      auto found = state_->from_store(key);
+      if (!found) return fail(std::move(found.error()));
+      if (*found) return std::move(**found);
+    }
+    auto turn = state_->wait_for_turn(key, request.again || !request.template_name.empty(), stop);
+    if (!turn) return fail(std::move(turn.error()));
+    if (turn->tuned_by_another) return std::move(*turn->tuned_by_another);
+    lease = std::move(turn->lease);
+  }
+  stop_point.reach("tuning.lease_taken");
+
+  ++state_->tunings;
+  const std::int64_t budget_ms =
+      request.budget_ms > 0 ? request.budget_ms : limits::tuning_budget_ms;
+  TuningRun run({.store = state_->parts.store,
+                 .pool = &state_->pool,
+                 .worker = &state_->worker,
+                 .lease = lease ? &*lease : nullptr,
+                 .spec = state_->parts.spec,
+                 .key = key,
+                 .grade = plan->grade,
+                 .candidates = std::move(plan->candidates),
+                 .budget_ms = budget_ms,
+                 .stop_point = stop_point,
+                 .progress = progress,
+                 .stop = stop});
+  auto ran = run.run();
+  state_->compiles += run.compiles();
+  state_->gates += run.gates();
+  state_->refusals += run.refusals();
+  state_->trial_restarts = state_->worker.restarts();
+  state_->worker.rest();
+  if (!ran) return fail(std::move(ran.error()));
+
+  const auto elapsed_ms = std::chrono::duration_cast<std::chrono::milliseconds>(
+                              std::chrono::steady_clock::now() - begun)
+                              .count();
+  Tuning tuning{.winner = std::nullopt,
+                .trials = run.trials(),
+                .from_store = false,
+                .compiles = run.compiles(),
+                .elapsed_ms = elapsed_ms};
+  if (run.chosen()) {
+    tuning.winner = state_->winner_of(key, run, elapsed_ms);
+    if (auto stored = state_->parts.store->put_winner(*tuning.winner, run.raced()); !stored) {
+      return fail(std::move(stored.error()));
+    }
+    stop_point.reach("tuning.winner_stored");
+  }
+  lease.reset();
+  stop_point.reach("tuning.lease_released");
+  return tuning;
+}
+
+Tuner::Counters Tuner::counters() const {
+  return Counters{.tunings = state_->tunings,
+                  .compiles = state_->compiles,
+                  .gates = state_->gates,
+                  .refusals = state_->refusals,
+                  .workers_restarted = state_->trial_restarts + state_->pool.workers_restarted()};
+}
+
+}  // namespace normd
