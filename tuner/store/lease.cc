@@ -1,0 +1,88 @@
+#include "tuner/store/lease.h"
+
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <ctime>
+#include <fstream>
+#include <utility>
+
+#include "kernels/check.h"
+#include "tuner/store/sql.h"
+
+namespace normd {
+namespace {
+
+std::int64_t clock_ms(clockid_t clock) {
+  timespec now{};
+  NORMD_CHECK(::clock_gettime(clock, &now) == 0);
+  return std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000;
+}
+
+// Names this boot of this machine; empty where the kernel does not say, and then only the wall
+// clock counts.
+std::string read_boot_id() {
+  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  std::string id;
+  std::getline(file, id);
+  return id;
+}
+
+}  // namespace
+
+std::string lease_owner() {
+  unsigned char bytes[16];
+  NORMD_CHECK(::getrandom(bytes, sizeof bytes, 0) == sizeof bytes);
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string owner;
+  for (const unsigned char byte : bytes) owner.append({digits[byte >> 4], digits[byte & 15]});
+  return owner;
+}
+
+Result<bool> Lease::Row::take() {
+  const auto alive = shared.lock();
+  if (alive == nullptr) return fail(ErrorCode::unavailable, "the store was closed");
+  const std::string boot_id = read_boot_id();
+  bool taken = false;
+  auto done = alive->state.lock()->write([&](Database& database) -> Result<void> {
+    // Read here: waiting for the disk may have taken a while.
+    auto put = database
+                   .use(sql::take_lease)(key)(owner)(static_cast<int>(::getpid()))(
+                       boot_id)(clock_ms(CLOCK_BOOTTIME))(clock_ms(CLOCK_REALTIME))(ttl_ms)
+                   .run();
+    taken = put && database.changes() == 1;
+    return put;
+  });
+  if (!done) return fail(std::move(done.error()));
+  return taken;
+}
+
+void Lease::Row::release() {
+  const auto alive = shared.lock();
+  if (alive == nullptr) return;
+  // If this fails the row expires.
+  static_cast<void>(alive->state.lock()->write(
+      [&](Database& database) { return database.use(sql::release_lease)(key)(owner).run(); }));
+}
+
+Lease::Lease(std::unique_ptr<Row> row) : row_(std::move(row)) {}
+Lease::Lease(Lease&&) noexcept = default;
+
+Lease& Lease::operator=(Lease&& other) noexcept {
+  std::swap(row_, other.row_);
+  return *this;
+}
+
+Lease::~Lease() {
+  if (row_ != nullptr) row_->release();
+}
+
+Result<void> Lease::renew() {
+  NORMD_CHECK(row_ != nullptr);
+  const Result<bool> taken = row_->take();
+  if (!taken) return fail(taken.error());
+  if (*taken) return {};
+  return fail(ErrorCode::not_found, "the lease expired and another process took it: " + row_->key);
+}
+
+}  // namespace normd

@@ -1,0 +1,31 @@
+// What is behind a Lease and a Store: the row that the lease holds, and the state they share.
+// Inside this folder only. Any thread: the state is guarded.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "tuner/guarded.h"
+#include "tuner/store/store.h"
+#include "tuner/store/store_state.h"
+
+namespace normd {
+
+struct Store::Shared {
+  explicit Shared(StoreState opened) : state(std::move(opened)) {}
+  Guarded<StoreState> state;
+};
+
+struct Lease::Row {
+  std::weak_ptr<Store::Shared> shared;
+  std::string key;
+  std::string owner;  // random: tells this lease from every other of any process
+  std::int64_t ttl_ms = 0;
+
+  Result<bool> take();  // or prolong; false: another owner has it
+  void release();
+};
+
+std::string lease_owner();
+
+}  // namespace normd
