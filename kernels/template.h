@@ -17,6 +17,15 @@ namespace normd {
 // unasked. taught: a textbook algorithm, kept for study; never a winner.
 enum class Grade : std::uint8_t { exact = 1, taught = 2 };
 
+// What the cost model needs to know of a candidate's way to work.
+struct Plan {
+  int registers = 32;            // per thread, estimated
+  double bytes_in_flight = 0;    // that one block asks for before it first waits
+  double chain_cycles = 0;       // of the dependent steps of one block, without memory latency
+  double memory_trips = 1;       // waits for memory, one after the other, of one block
+  double element_instructions = 12;  // issued per element of x
+};
+
 struct Template {
   std::string_view name;
   std::string_view summary;  // one sentence: who owns a row, what it is for
@@ -28,6 +37,7 @@ struct Template {
   bool (*fits)(const Candidate&, const Problem&, const DeviceSpec&);
   // Must not depend on problem.rows: a winner serves its whole bucket.
   Launch (*launch)(const Candidate&, const Problem&, const DeviceSpec&);
+  Plan (*plan)(const Candidate&, const Problem&, const DeviceSpec&);
   // Bytes that cross the memory bus at the least, by the plan of the text.
   double (*bytes_moved)(const Problem&);
   // Values that one thread adds in sequence; widens the bound of a taught template.

@@ -7,6 +7,7 @@
       entry(const __grid_constant__ normd::Arguments arguments)
 #define NORMD_DEVICE __device__ __forceinline__
 #define NORMD_DEVICE_CALL __device__ __noinline__
+#define NORMD_OFFSET(Type, member) __INTADDR__(&(static_cast<Type*>(nullptr)->member))
 
 namespace normd {
 
@@ -27,15 +28,34 @@ NORMD_DEVICE float shuffle_xor(float value, int lane_mask) {
 NORMD_DEVICE double shuffle_xor(double value, int lane_mask) {
   return __shfl_xor_sync(0xffffffffu, value, lane_mask);
 }
+// True if any thread of the warp says so; `flag` is the same in each `lanes` neighbouring threads.
+template <int lanes>
+NORMD_DEVICE bool warp_any(bool flag) {
+  if constexpr (lanes == warp_lanes) return flag;
+  return __any_sync(0xffffffffu, flag) != 0;
+}
+
 NORMD_DEVICE float shuffle_from(float value, int lane) {
   return __shfl_sync(0xffffffffu, value, lane);
+}
+
+template <int bytes>
+NORMD_DEVICE void copy_bytes(void* to, const void* from) {
+  memcpy(to, from, bytes);
 }
 
 NORMD_DEVICE float bits_to_float(unsigned bits) { return __uint_as_float(bits); }
 NORMD_DEVICE unsigned float_to_bits(float value) { return __float_as_uint(value); }
 
-// Correctly rounded, whatever the compile options say.
-NORMD_DEVICE float reciprocal_sqrt(float value) { return __frcp_rn(__fsqrt_rn(value)); }
+// Of a normal number, within one unit in the last place: the fast approximation and one step of
+// Newton's, at a third of the latency of the correctly rounded root and reciprocal.
+NORMD_DEVICE float reciprocal_sqrt(float value) {
+  float root;
+  asm("rsqrt.approx.f32 %0, %1;" : "=f"(root) : "f"(value));
+  const float residual = __fmaf_rn(-__fmul_rn(value, root), root, 1.0f);
+  return __fmaf_rn(__fmul_rn(0.5f, root), residual, root);
+}
+NORMD_DEVICE float square_root(float value) { return __fsqrt_rn(value); }
 NORMD_DEVICE double square_root(double value) { return __dsqrt_rn(value); }
 NORMD_DEVICE float fused_multiply_add(float a, float b, float c) { return __fmaf_rn(a, b, c); }
 NORMD_DEVICE bool is_finite(float value) { return fabsf(value) < __int_as_float(0x7f800000); }
@@ -100,50 +120,115 @@ NORMD_DEVICE void round_pairs(const float (&values)[count], Pack<bf16, count>& p
 #endif
 }
 
-// How long a line should stay near: `stream` for data that is touched once, `keep` for gamma and
-// beta, which every row reads.
-enum class Hint { keep, stream };
+// The widest access of one thread.
+#if __CUDA_ARCH__ >= 1000
+constexpr int access_bytes_max = 32;
+#else
+constexpr int access_bytes_max = 16;
+#endif
+
+// NORMD_LOAD(instruction, words): the instruction in three widths. All are volatile, which keeps
+// them where the text has them: before the reductions that hide their latency.
+#define NORMD_LOAD_1(instruction) \
+  asm volatile(instruction ".b32 %0, [%1];" : "=r"(word[0]) : "l"(address) : "memory")
+#define NORMD_LOAD_2(instruction)               \
+  asm volatile(instruction ".v2.b32 {%0, %1}, [%2];" \
+               : "=r"(word[0]), "=r"(word[1])   \
+               : "l"(address)                   \
+               : "memory")
+#define NORMD_LOAD_4(instruction)                                                   \
+  asm volatile(instruction ".v4.b32 {%0, %1, %2, %3}, [%4];"                        \
+               : "=r"(word[0]), "=r"(word[1]), "=r"(word[2]), "=r"(word[3])         \
+               : "l"(address)                                                       \
+               : "memory")
+#define NORMD_LOAD_8(instruction)                                                   \
+  asm volatile(instruction ".v8.b32 {%0, %1, %2, %3, %4, %5, %6, %7}, [%8];"        \
+               : "=r"(word[0]), "=r"(word[1]), "=r"(word[2]), "=r"(word[3]),        \
+                 "=r"(word[4]), "=r"(word[5]), "=r"(word[6]), "=r"(word[7])         \
+               : "l"(address)                                                       \
+               : "memory")
+
+template <Hint hint, int words>
+NORMD_DEVICE void load_words(const void* address, unsigned (&word)[words]) {
+  if constexpr (words == 1) {
+    if constexpr (hint == Hint::normal) NORMD_LOAD_1("ld.global");
+    if constexpr (hint == Hint::stream) NORMD_LOAD_1("ld.global.L1::no_allocate");
+    if constexpr (hint == Hint::read_only) NORMD_LOAD_1("ld.global.nc");
+  } else if constexpr (words == 2) {
+    if constexpr (hint == Hint::normal) NORMD_LOAD_2("ld.global");
+    if constexpr (hint == Hint::stream) NORMD_LOAD_2("ld.global.L1::no_allocate");
+    if constexpr (hint == Hint::read_only) NORMD_LOAD_2("ld.global.nc");
+  } else if constexpr (words == 4) {
+    if constexpr (hint == Hint::normal) NORMD_LOAD_4("ld.global");
+    if constexpr (hint == Hint::stream) NORMD_LOAD_4("ld.global.L1::no_allocate");
+    if constexpr (hint == Hint::read_only) NORMD_LOAD_4("ld.global.nc");
+  } else {
+    static_assert(words == 8, "4 to 32 bytes");
+#if __CUDA_ARCH__ >= 1000
+    if constexpr (hint == Hint::normal) NORMD_LOAD_8("ld.global");
+    if constexpr (hint == Hint::stream) NORMD_LOAD_8("ld.global.L1::no_allocate");
+    if constexpr (hint == Hint::read_only) NORMD_LOAD_8("ld.global.nc");
+#endif
+  }
+}
+
+// Stores default to staying in L2; `stream` marks them as the first to go.
+template <Hint hint, int words>
+NORMD_DEVICE void store_words(void* address, const unsigned (&word)[words]) {
+  if constexpr (words == 1) {
+    asm volatile("st.global.cs.b32 [%0], %1;" ::"l"(address), "r"(word[0]) : "memory");
+  } else if constexpr (words == 2) {
+    asm volatile("st.global.cs.v2.b32 [%0], {%1, %2};" ::"l"(address), "r"(word[0]), "r"(word[1])
+                 : "memory");
+  } else if constexpr (words == 4) {
+    asm volatile("st.global.cs.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(address), "r"(word[0]),
+                 "r"(word[1]), "r"(word[2]), "r"(word[3])
+                 : "memory");
+  } else {
+    static_assert(words == 8, "4 to 32 bytes");
+#if __CUDA_ARCH__ >= 1000
+    if constexpr (hint == Hint::stream) {
+      asm volatile("st.global.cs.v8.b32 [%0], {%1, %2, %3, %4, %5, %6, %7, %8};" ::"l"(address),
+                   "r"(word[0]), "r"(word[1]), "r"(word[2]), "r"(word[3]), "r"(word[4]),
+                   "r"(word[5]), "r"(word[6]), "r"(word[7])
+                   : "memory");
+    } else {
+      asm volatile("st.global.v8.b32 [%0], {%1, %2, %3, %4, %5, %6, %7, %8};" ::"l"(address),
+                   "r"(word[0]), "r"(word[1]), "r"(word[2]), "r"(word[3]), "r"(word[4]),
+                   "r"(word[5]), "r"(word[6]), "r"(word[7])
+                   : "memory");
+    }
+#endif
+  }
+}
 
 template <Hint hint, typename T, int count>
 NORMD_DEVICE Pack<T, count> load_pack(const T* address) {
   constexpr int bytes = static_cast<int>(sizeof(T)) * count;
   Pack<T, count> pack;
-  if constexpr (bytes == 16 && hint == Hint::stream) {
-    Words<16> words;
-    asm volatile("ld.global.L1::no_allocate.v4.b32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(words.word[0]), "=r"(words.word[1]), "=r"(words.word[2]),
-                   "=r"(words.word[3])
-                 : "l"(address)
-                 : "memory");
-    __builtin_memcpy(&pack, &words, bytes);
-  } else if constexpr (bytes == 8 && hint == Hint::stream) {
-    Words<8> words;
-    asm volatile("ld.global.L1::no_allocate.v2.b32 {%0, %1}, [%2];"
-                 : "=r"(words.word[0]), "=r"(words.word[1])
-                 : "l"(address)
-                 : "memory");
-    __builtin_memcpy(&pack, &words, bytes);
+  if constexpr (bytes >= 4) {
+    unsigned word[bytes / 4];
+    load_words<hint>(address, word);
+    copy_bytes<bytes>(&pack, word);
   } else {
     pack = *reinterpret_cast<const Pack<T, count>*>(address);
   }
   return pack;
 }
 
+// From shared memory.
+template <typename T, int count>
+NORMD_DEVICE Pack<T, count> load_shared(const T* address) {
+  return *reinterpret_cast<const Pack<T, count>*>(address);
+}
+
 template <Hint hint, typename T, int count>
 NORMD_DEVICE void store_pack(T* address, const Pack<T, count>& pack) {
   constexpr int bytes = static_cast<int>(sizeof(T)) * count;
-  if constexpr (bytes == 16 && hint == Hint::stream) {
-    Words<16> words;
-    __builtin_memcpy(&words, &pack, bytes);
-    asm volatile("st.global.cs.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(address), "r"(words.word[0]),
-                 "r"(words.word[1]), "r"(words.word[2]), "r"(words.word[3])
-                 : "memory");
-  } else if constexpr (bytes == 8 && hint == Hint::stream) {
-    Words<8> words;
-    __builtin_memcpy(&words, &pack, bytes);
-    asm volatile("st.global.cs.v2.b32 [%0], {%1, %2};" ::"l"(address), "r"(words.word[0]),
-                 "r"(words.word[1])
-                 : "memory");
+  if constexpr (bytes >= 4 && (hint == Hint::stream || bytes == 32)) {
+    unsigned word[bytes / 4];
+    copy_bytes<bytes>(word, &pack);
+    store_words<hint>(address, word);
   } else {
     *reinterpret_cast<Pack<T, count>*>(address) = pack;
   }

@@ -11,8 +11,10 @@
     entry##_body(*static_cast<const normd::Arguments*>(arguments));               \
   }                                                                               \
   static void entry##_body(const normd::Arguments& arguments)
-#define NORMD_DEVICE static inline
-#define NORMD_DEVICE_CALL static inline
+// Hidden: several kernel objects are open at once, and each must call its own bodies.
+#define NORMD_DEVICE __attribute__((visibility("hidden"))) inline
+#define NORMD_DEVICE_CALL NORMD_DEVICE
+#define NORMD_OFFSET(Type, member) __builtin_offsetof(Type, member)
 
 namespace normd {
 
@@ -26,6 +28,11 @@ NORMD_DEVICE void block_barrier() { host_runtime->block_barrier(); }
 template <typename T>
 NORMD_DEVICE T* shared_memory() {
   return static_cast<T*>(host_runtime->shared_memory());
+}
+
+template <int bytes>
+NORMD_DEVICE void copy_bytes(void* to, const void* from) {
+  __builtin_memcpy(to, from, bytes);
 }
 
 NORMD_DEVICE float bits_to_float(unsigned bits) {
@@ -54,7 +61,16 @@ NORMD_DEVICE float shuffle_from(float value, int lane) {
   return bits_to_float(host_runtime->shuffle_from(float_to_bits(value), lane));
 }
 
+// True if any thread of the warp says so; `flag` is the same in each `lanes` neighbouring threads.
+template <int lanes>
+NORMD_DEVICE bool warp_any(bool flag) {
+  unsigned any = flag ? 1u : 0u;
+  for (int mask = lanes; mask < warp_lanes; mask *= 2) any |= host_runtime->shuffle_xor(any, mask);
+  return any != 0u;
+}
+
 NORMD_DEVICE float reciprocal_sqrt(float value) { return 1.0f / __builtin_sqrtf(value); }
+NORMD_DEVICE float square_root(float value) { return __builtin_sqrtf(value); }
 NORMD_DEVICE double square_root(double value) { return __builtin_sqrt(value); }
 NORMD_DEVICE float fused_multiply_add(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 NORMD_DEVICE bool is_finite(float value) { return __builtin_isfinite(value); }
@@ -94,23 +110,32 @@ NORMD_DEVICE bf16 float_to_bf16(float value) {
   return bf16{static_cast<unsigned short>(nan ? (bits >> 16) | 0x40u : rounded)};
 }
 
-template <typename T> T from_float(float value);
+template <typename T> NORMD_DEVICE T from_float(float value);
 
 template <typename T, int count>
 NORMD_DEVICE void round_pairs(const float (&values)[count], Pack<T, count>& pack) {
   for (int i = 0; i < count; ++i) pack.element[i] = from_float<T>(values[i]);
 }
 
-enum class Hint { keep, stream };
+// The widest access of one thread.
+constexpr int access_bytes_max = 16;
 
+// The compiler must expect the same memory to be seen through packs of different widths.
 template <Hint hint, typename T, int count>
 NORMD_DEVICE Pack<T, count> load_pack(const T* address) {
-  return *reinterpret_cast<const Pack<T, count>*>(address);
+  typedef Pack<T, count> __attribute__((may_alias)) Seen;
+  return *reinterpret_cast<const Seen*>(address);
+}
+
+template <typename T, int count>
+NORMD_DEVICE Pack<T, count> load_shared(const T* address) {
+  return load_pack<Hint::normal, T, count>(address);
 }
 
 template <Hint hint, typename T, int count>
 NORMD_DEVICE void store_pack(T* address, const Pack<T, count>& pack) {
-  *reinterpret_cast<Pack<T, count>*>(address) = pack;
+  typedef Pack<T, count> __attribute__((may_alias)) Seen;
+  *reinterpret_cast<Seen*>(address) = pack;
 }
 
 }  // namespace normd

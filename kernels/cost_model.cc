@@ -1,0 +1,72 @@
+#include "kernels/cost_model.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/catalog.h"
+
+namespace normd {
+namespace {
+
+// Typical of data-centre chips from Ampere on; only ratios matter for the order.
+constexpr double memory_latency_ns = 650;
+constexpr double l2_latency_ns = 300;
+constexpr double block_start_ns = 20;   // until a multiprocessor has taken the next block
+constexpr double issues_per_cycle = 4;  // warp instructions per multiprocessor
+
+double memory_rate(const DeviceSpec& spec) {
+  const double rate = spec.memory_bytes_per_ns();
+  return rate > 0 ? rate : 100.0;  // a host device does not say
+}
+
+// Registers are given out to warps in steps of eight per thread.
+int resident_blocks(const Launch& launch, const Plan& plan, const DeviceSpec& spec) {
+  const int registers = (plan.registers + 7) / 8 * 8;
+  int blocks = std::min(spec.blocks_per_sm_max, spec.threads_per_sm_max / launch.block);
+  blocks = std::min(blocks, spec.registers_per_sm / (registers * launch.block));
+  if (launch.shared_bytes > 0) {
+    blocks = std::min(blocks, spec.shared_bytes_per_sm / launch.shared_bytes);
+  }
+  return std::max(1, blocks);
+}
+
+}  // namespace
+
+double copy_limit_ns(const Problem& problem, const DeviceSpec& spec) {
+  return useful_bytes(problem) / memory_rate(spec);
+}
+
+double estimated_ns(const Candidate& candidate, const Problem& problem, const DeviceSpec& spec) {
+  const Template& entry = template_of(candidate);
+  const Launch launch = entry.launch(candidate, problem, spec);
+  const Plan plan = entry.plan(candidate, problem, spec);
+  const double bytes = entry.bytes_moved(problem);
+  const double sm_count = std::max(1, spec.sm_count);
+  const double clock_ghz = spec.sm_clock_mhz > 0 ? spec.sm_clock_mhz / 1000.0 : 1.0;
+  const bool in_l2 = bytes < static_cast<double>(spec.l2_bytes) / 2;
+  const double latency_ns = in_l2 ? l2_latency_ns : memory_latency_ns;
+  // The cache delivers about twice the memory's rate.
+  const double rate = in_l2 ? 2 * memory_rate(spec) : memory_rate(spec);
+
+  const auto grid =
+      static_cast<double>(std::max<std::int64_t>(1, grid_blocks(launch, problem.rows)));
+  const double resident = resident_blocks(launch, plan, spec);
+  const double waves = std::ceil(grid / (resident * sm_count));
+  // The busiest multiprocessor's blocks, and how many of them it works on at once.
+  const double busiest = std::ceil(grid / sm_count);
+  const double at_once = std::min(resident, busiest);
+
+  const double needed_in_flight = rate * latency_ns / sm_count;
+  const double share = std::min(1.0, at_once * plan.bytes_in_flight / needed_in_flight);
+  const double imbalance = busiest * sm_count / grid;
+  const double transfer_ns = bytes * imbalance / (rate * std::max(share, 0.01));
+
+  const double elements = static_cast<double>(problem.rows) * static_cast<double>(problem.columns);
+  const double issue_ns = elements * imbalance * plan.element_instructions /
+                          (32 * issues_per_cycle * clock_ghz * sm_count);
+  const double chain_ns =
+      latency_ns * plan.memory_trips + plan.chain_cycles / clock_ghz + block_start_ns;
+  return std::max({transfer_ns, issue_ns, waves * chain_ns * 0.5}) + chain_ns;
+}
+
+}  // namespace normd

@@ -1,0 +1,256 @@
+#include "kernels/register_templates.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "kernels/text_expansion.h"
+#include "kernels/slice_shape.h"
+
+namespace normd {
+namespace {
+
+// Cycles on recent chips: one exchange between lanes, one barrier with the traffic around it, and
+// the arithmetic on one element of a chain of four.
+constexpr double shuffle_cycles = 30;
+constexpr double barrier_cycles = 60;
+constexpr double element_cycles = 6;
+
+Launch one_kernel(int block, std::int64_t rows_per_block, int shared_bytes) {
+  return {.entries = {"normd_kernel"},
+          .block = block,
+          .shared_bytes = shared_bytes,
+          .rows_per_block = rows_per_block};
+}
+
+std::int64_t no_sequential_adds(const Candidate&, const Problem&) {
+  return 0;
+}
+
+// Instructions per element: conversions, two passes, normalising; an access is shared by its pack.
+double element_instructions(int pack) {
+  return 11 + 8.0 / pack;
+}
+
+// --- sub_warp ---
+
+std::vector<Axis> sub_warp_axes(const Problem& problem, const DeviceSpec& spec) {
+  return {{"lanes_per_row", {1, 2, 4, 8, 16, 32}},
+          {"threads", {128, 256}},
+          {"vector_bytes", vector_bytes_choices(problem, spec)},
+          {"rows_per_group", {1, 2, 4}},
+          {"streaming", {0, 1}}};
+}
+
+SliceShape sub_warp_shape(const Candidate& candidate, const Problem& problem) {
+  return slice_shape(problem, candidate.value("vector_bytes"), candidate.value("lanes_per_row"));
+}
+
+bool sub_warp_fits(const Candidate& candidate, const Problem& problem, const DeviceSpec& spec) {
+  const SliceShape shape = sub_warp_shape(candidate, problem);
+  const std::int64_t lanes = candidate.value("lanes_per_row");
+  const std::int64_t rows_per_group = candidate.value("rows_per_group");
+  // No lane is idle throughout.
+  if (lanes > 1 && lanes / 2 >= shape.row_packs) return false;
+  // A lane's accesses are a row apart: a few per row still fill their cache lines together.
+  if (lanes < 32 && shape.packs > 4) return false;
+  if (shape.elements() * rows_per_group > 128) return false;
+  // Several rows in flight are for rows that bring few bytes.
+  if (rows_per_group > 1 && shape.packs * rows_per_group > 8) return false;
+  const std::int64_t needed = rows_per_group * shape.x_registers + working_registers;
+  // Half of the registers at the most, so that at least four warps per scheduler are resident.
+  return needed <= std::min(128, registers_max(candidate.value("threads"), spec));
+}
+
+Launch sub_warp_launch(const Candidate& candidate, const Problem&, const DeviceSpec&) {
+  const int threads = candidate.value("threads");
+  const int groups = threads / candidate.value("lanes_per_row");
+  return one_kernel(threads, groups * candidate.value("rows_per_group"), 0);
+}
+
+Plan sub_warp_plan(const Candidate& candidate, const Problem& problem, const DeviceSpec&) {
+  const SliceShape shape = sub_warp_shape(candidate, problem);
+  const int rows_per_group = candidate.value("rows_per_group");
+  const double steps = std::countr_zero(static_cast<unsigned>(candidate.value("lanes_per_row")));
+  const double in_flight = static_cast<double>(rows_per_group * shape.packs) *
+                           candidate.value("vector_bytes") * candidate.value("threads");
+  return {.registers =
+              static_cast<int>(rows_per_group * shape.x_registers + shape.affine_registers + 28),
+          .bytes_in_flight = in_flight,
+          .chain_cycles = 2 * steps * shuffle_cycles +
+                          element_cycles * static_cast<double>(shape.elements() * rows_per_group),
+          .element_instructions = element_instructions(shape.pack)};
+}
+
+// --- block_registers ---
+
+constexpr int rows_per_block_choices[] = {1, 2, 4};
+constexpr int packs_choices[] = {1, 2, 3, 4, 5, 6, 8, 12, 16};
+
+// Threads that share a row so that each holds one of packs_choices; counts that are no power of two
+// only where no pack is missing.
+std::vector<int> row_threads_choices(const Problem& problem, int vector_bytes) {
+  const std::int64_t row_packs = slice_shape(problem, vector_bytes, 1).row_packs;
+  std::vector<int> choices;
+  for (const int packs : packs_choices) {
+    const std::int64_t threads = ((row_packs + packs - 1) / packs + 31) / 32 * 32;
+    const bool full = threads * packs == row_packs;
+    if (threads > 1024 || (!std::has_single_bit(static_cast<unsigned>(packs)) && !full)) continue;
+    choices.push_back(static_cast<int>(threads));
+  }
+  std::sort(choices.begin(), choices.end());
+  choices.erase(std::unique(choices.begin(), choices.end()), choices.end());
+  return choices;
+}
+
+std::vector<Axis> block_registers_axes(const Problem& problem, const DeviceSpec& spec) {
+  const std::vector<int> vector_bytes = vector_bytes_choices(problem, spec);
+  std::vector<int> threads;
+  for (const int bytes : vector_bytes) {
+    for (const int row_threads : row_threads_choices(problem, bytes)) {
+      for (const int rows : rows_per_block_choices) {
+        if (row_threads * rows <= spec.threads_per_block_max) threads.push_back(row_threads * rows);
+      }
+    }
+  }
+  std::sort(threads.begin(), threads.end());
+  threads.erase(std::unique(threads.begin(), threads.end()), threads.end());
+  return {
+      {"threads", threads},
+      {"vector_bytes", vector_bytes},
+      {"rows_per_block", {std::begin(rows_per_block_choices), std::end(rows_per_block_choices)}},
+      {"streaming", {0, 1}}};
+}
+
+int row_threads_of(const Candidate& candidate) {
+  return candidate.value("threads") / candidate.value("rows_per_block");
+}
+
+SliceShape block_shape(const Candidate& candidate, const Problem& problem) {
+  return slice_shape(problem, candidate.value("vector_bytes"), row_threads_of(candidate));
+}
+
+bool block_registers_fits(const Candidate& candidate, const Problem& problem,
+                          const DeviceSpec& spec) {
+  const int threads = candidate.value("threads");
+  const int rows_per_block = candidate.value("rows_per_block");
+  if (threads % (rows_per_block * 32) != 0) return false;
+  const std::vector<int> choices = row_threads_choices(problem, candidate.value("vector_bytes"));
+  if (std::find(choices.begin(), choices.end(), row_threads_of(candidate)) == choices.end()) {
+    return false;
+  }
+  // Several rows share a block only to make a small block larger.
+  if (rows_per_block > 1 && threads > 256) return false;
+  const SliceShape shape = block_shape(candidate, problem);
+  if (shape.elements() > 128) return false;
+  return shape.x_registers + working_registers <= registers_max(threads, spec);
+}
+
+// As RowScratch of templates/row_reduce.cuh lays it out; the text asserts that both agree.
+int scratch_bytes(int row_warps, int rows_per_block) {
+  if (row_warps == 1) return 0;
+  const int doubles_bytes = rows_per_block == 1 ? 8 * ((row_warps + 1) / 2 * 2) : 0;
+  return doubles_bytes + 3 * 4 * ((row_warps + 3) / 4 * 4) * rows_per_block;
+}
+
+Launch block_registers_launch(const Candidate& candidate, const Problem&, const DeviceSpec&) {
+  const int rows_per_block = candidate.value("rows_per_block");
+  return one_kernel(candidate.value("threads"), rows_per_block,
+                    scratch_bytes(row_threads_of(candidate) / 32, rows_per_block));
+}
+
+Plan block_registers_plan(const Candidate& candidate, const Problem& problem,
+                          const DeviceSpec& spec) {
+  const SliceShape shape = block_shape(candidate, problem);
+  const int threads = candidate.value("threads");
+  const int row_warps = row_threads_of(candidate) / 32;
+  const std::int64_t held = shape.x_registers + shape.affine_registers + working_registers;
+  const bool affine_held = held <= registers_max(threads, spec);
+  const double reductions =
+      2 *
+      (5 * shuffle_cycles +
+       (row_warps == 1
+            ? 0
+            : barrier_cycles + shuffle_cycles * std::bit_width(static_cast<unsigned>(row_warps))));
+  return {.registers = static_cast<int>(affine_held ? held - 12 : shape.x_registers + 28),
+          .bytes_in_flight =
+              static_cast<double>(shape.packs) * candidate.value("vector_bytes") * threads,
+          .chain_cycles = reductions + element_cycles * static_cast<double>(shape.elements()) +
+                          static_cast<double>(threads) / 4,
+          .memory_trips = affine_held ? 1.0 : 1.5,
+          .element_instructions = element_instructions(shape.pack)};
+}
+
+// --- block_tiled ---
+
+std::vector<Axis> block_tiled_axes(const Problem& problem, const DeviceSpec& spec) {
+  return {{"threads", {256, 512, 1024}},
+          {"vector_bytes", {vector_bytes_choices(problem, spec).back()}},
+          {"unroll", {1, 2, 4}}};
+}
+
+bool block_tiled_fits(const Candidate& candidate, const Problem& problem, const DeviceSpec&) {
+  // Below 16384 elements some block holds a row in registers, whatever the alignment.
+  const SliceShape shape =
+      slice_shape(problem, candidate.value("vector_bytes"), candidate.value("threads"));
+  return problem.columns > 16384 && shape.packs >= candidate.value("unroll");
+}
+
+Launch block_tiled_launch(const Candidate& candidate, const Problem&, const DeviceSpec&) {
+  return one_kernel(candidate.value("threads"), 1,
+                    scratch_bytes(candidate.value("threads") / 32, 1));
+}
+
+Plan block_tiled_plan(const Candidate& candidate, const Problem& problem, const DeviceSpec&) {
+  const int threads = candidate.value("threads");
+  const SliceShape shape = slice_shape(problem, candidate.value("vector_bytes"), threads);
+  const double tiles = static_cast<double>(shape.packs) / candidate.value("unroll");
+  return {.registers = 48,
+          .bytes_in_flight = static_cast<double>(candidate.value("unroll")) *
+                             candidate.value("vector_bytes") * threads,
+          .chain_cycles = 600 + element_cycles * 3 * static_cast<double>(shape.elements()),
+          .memory_trips = 3 * tiles,
+          .element_instructions = element_instructions(shape.pack) + 4};
+}
+
+}  // namespace
+
+Template sub_warp_template() {
+  return {.name = "sub_warp",
+          .summary = "1 to 32 lanes own a row, held in registers; narrow rows, no barrier",
+          .text = kernel_text("sub_warp.cuh"),
+          .grade = Grade::exact,
+          .axes = sub_warp_axes,
+          .fits = sub_warp_fits,
+          .launch = sub_warp_launch,
+          .plan = sub_warp_plan,
+          .bytes_moved = useful_bytes,
+          .sequential_adds = no_sequential_adds};
+}
+
+Template block_registers_template() {
+  return {.name = "block_registers",
+          .summary = "1 to 32 warps own a row, held in registers; the main template",
+          .text = kernel_text("block_registers.cuh"),
+          .grade = Grade::exact,
+          .axes = block_registers_axes,
+          .fits = block_registers_fits,
+          .launch = block_registers_launch,
+          .plan = block_registers_plan,
+          .bytes_moved = useful_bytes,
+          .sequential_adds = no_sequential_adds};
+}
+
+Template block_tiled_template() {
+  return {.name = "block_tiled",
+          .summary = "a block goes over its row three times; rows wider than a block can hold",
+          .text = kernel_text("block_tiled.cuh"),
+          .grade = Grade::exact,
+          .axes = block_tiled_axes,
+          .fits = block_tiled_fits,
+          .launch = block_tiled_launch,
+          .plan = block_tiled_plan,
+          .bytes_moved = useful_bytes,
+          .sequential_adds = no_sequential_adds};
+}
+
+}  // namespace normd

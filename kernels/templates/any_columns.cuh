@@ -1,0 +1,159 @@
+// any_columns: the fallback for every problem. Columns, types, strides and optional tensors are
+// run-time arguments. A warp owns a row of up to 1024 columns and a block a wider one; the owner goes
+// over the row three times (sum; deviations from the mean and their squares; normalise), with packs
+// of 16 bytes where every address, stride and the row width allow, else element by element.
+// Statistics are the hi/lo two-pass with compensated sums. x and y may be the same memory: the owner
+// has read the whole row before it writes, and each element is last read by the thread that writes it.
+#include "accumulator.cuh"
+#include "any_element.cuh"
+#include "rescue.cuh"
+#include "row_reduce.cuh"
+
+namespace normd {
+
+constexpr int block_warps = block_threads / warp_lanes;
+constexpr long long columns_per_warp_max = 1024;
+
+static_assert(rows_per_block == 1, "as the Launch says");
+static_assert(shared_bytes == RowScratch<block_warps, 1>::bytes, "as the Launch says");
+
+struct AnyRow {
+  static NORMD_DEVICE long long columns_of(const NormArguments& arguments) {
+    return arguments.columns;
+  }
+  static NORMD_DEVICE double load(const NormArguments& arguments, long long row, long long column) {
+    return load_any(kinds_of(arguments.flags).x, arguments.x,
+                    row * arguments.x_row_stride + column);
+  }
+  static NORMD_DEVICE void store(const NormArguments& arguments, long long row, long long column,
+                                 double value) {
+    const Kinds kinds = kinds_of(arguments.flags);
+    if (kinds.gamma != 0u) value *= load_any(kinds.gamma, arguments.gamma, column);
+    if (kinds.beta != 0u) value += load_any(kinds.beta, arguments.beta, column);
+    store_any(kinds.y, arguments.y, row * arguments.y_row_stride + column, value);
+  }
+  static NORMD_DEVICE void store_statistics(const NormArguments& arguments, long long row,
+                                            float mean, float rstd) {
+    if (arguments.mean != nullptr) arguments.mean[row] = mean;
+    if (arguments.rstd != nullptr) arguments.rstd[row] = rstd;
+  }
+};
+
+template <int threads>
+NORMD_DEVICE float row_sum(float value) {
+  if constexpr (threads == warp_lanes) return lanes_sum<warp_lanes>(value);
+  else return RowScratch<block_warps, 1>(0, thread_index() / warp_lanes).sum(value);
+}
+
+template <int threads>
+NORMD_DEVICE void row_sum_pair(float& first, float& second) {
+  if constexpr (threads == warp_lanes) {
+    first = lanes_sum<warp_lanes>(first);
+    second = lanes_sum<warp_lanes>(second);
+  } else {
+    RowScratch<block_warps, 1>(0, thread_index() / warp_lanes).sum_pair(first, second);
+  }
+}
+
+// One row by `threads` threads in packs of `pack` elements of X.
+template <typename X, int pack, int threads>
+NORMD_DEVICE void normalise_row(const NormArguments& arguments, long long row, int member) {
+  const Kinds kinds = kinds_of(arguments.flags);
+  const long long count = arguments.columns;
+  const long long x_start = row * arguments.x_row_stride;
+  const long long y_start = row * arguments.y_row_stride;
+  const float divisor = static_cast<float>(count);
+  constexpr long long step = static_cast<long long>(threads) * pack;
+  float values[pack];
+
+  Accumulator sum;
+  for (long long i = member * pack; i < count; i += step) {
+    load_floats<Hint::normal, X>(arguments.x, x_start + i, values);
+    sum.add(tree_sum(values));
+  }
+  const float mean = row_sum<threads>(sum.sum) / divisor;
+
+  Accumulator deviations;
+  Accumulator squares;
+  for (long long i = member * pack; i < count; i += step) {
+    load_floats<Hint::normal, X>(arguments.x, x_start + i, values);
+    float square[pack];
+#pragma unroll
+    for (int k = 0; k < pack; ++k) {
+      values[k] -= mean;
+      square[k] = values[k] * values[k];
+    }
+    deviations.add(tree_sum(values));
+    squares.add(tree_sum(square));
+  }
+  row_sum_pair<threads>(deviations.sum, squares.sum);
+  const float e = deviations.sum / divisor;
+  const float raw = fused_multiply_add(-e, e, squares.sum / divisor);
+  const float variance = raw < 0.0f ? 0.0f : raw;  // NaN stays
+  const float v = variance + arguments.epsilon;
+
+  if (needs_rescue(variance, e, v)) {
+    rescue_row<AnyRow, threads>(arguments, row, member, true, shared_memory<double>());
+    return;
+  }
+  const float rstd = reciprocal_sqrt(v);
+  const float shift = -e * rstd;
+  for (long long i = member * pack; i < count; i += step) {
+    load_floats<Hint::normal, X>(arguments.x, x_start + i, values);
+    float factors[pack];
+    float terms[pack];
+    if (kinds.gamma != 0u) {
+      load_floats_any<Hint::read_only>(kinds.gamma, arguments.gamma, i, factors);
+    }
+    if (kinds.beta != 0u) {
+      load_floats_any<Hint::read_only>(kinds.beta, arguments.beta, i, terms);
+    }
+#pragma unroll
+    for (int k = 0; k < pack; ++k) {
+      values[k] = fused_multiply_add(values[k] - mean, rstd, shift);
+      values[k] = fused_multiply_add(values[k], kinds.gamma != 0u ? factors[k] : 1.0f,
+                                     kinds.beta != 0u ? terms[k] : 0.0f);
+    }
+    store_floats_any(kinds.y, arguments.y, y_start + i, values);
+  }
+  if (member == 0) AnyRow::store_statistics(arguments, row, mean + e, rstd);
+}
+
+template <typename X, int pack>
+NORMD_DEVICE void normalise_rows(const NormArguments& arguments) {
+  if (arguments.columns <= columns_per_warp_max) {
+    const long long first = block_index() * block_warps + thread_index() / warp_lanes;
+    for (long long row = first; row < arguments.rows; row += grid_blocks() * block_warps) {
+      normalise_row<X, pack, warp_lanes>(arguments, row, thread_index() % warp_lanes);
+    }
+  } else {
+    for (long long row = block_index(); row < arguments.rows; row += grid_blocks()) {
+      normalise_row<X, pack, block_threads>(arguments, row, thread_index());
+    }
+  }
+}
+
+NORMD_DEVICE bool aligned_16(const void* address) {
+  return reinterpret_cast<unsigned long long>(address) % 16u == 0u;
+}
+
+template <typename X>
+NORMD_DEVICE void normalise_rows_of(const NormArguments& arguments) {
+  constexpr int pack = 16 / static_cast<int>(sizeof(X));
+  const bool packs = arguments.columns % pack == 0 && aligned_16(arguments.x) &&
+                     aligned_16(arguments.y) && aligned_16(arguments.gamma) &&
+                     aligned_16(arguments.beta) && arguments.x_row_stride % pack == 0 &&
+                     arguments.y_row_stride * any_bytes(kinds_of(arguments.flags).y) % 16 == 0;
+  // An access of y, gamma or beta in another type may be half a pack of x; it is 16 bytes at most.
+  if (packs) normalise_rows<X, pack>(arguments);
+  else normalise_rows<X, 1>(arguments);
+}
+
+NORMD_KERNEL(normd_any_columns, NormArguments, block_threads) {
+  const unsigned x_kind = kinds_of(arguments.flags).x;
+  if (x_kind == 1u) normalise_rows_of<fp32>(arguments);
+  if (x_kind == 2u) normalise_rows_of<fp16>(arguments);
+  if (x_kind == 3u) normalise_rows_of<bf16>(arguments);
+}
+
+}  // namespace normd

@@ -1,0 +1,62 @@
+// block_registers: `row_warps` warps own a row and keep it in registers, packed as it was loaded and
+// converted on each use; a block holds `rows_per_block` such rows. x is read once and y written once;
+// gamma and beta are asked for before the first reduction is waited for, where registers allow.
+// Each of the two reductions costs one barrier: warps leave their sums in scratch, every warp adds
+// them all up, and the two reductions have a scratch each, so that none must be waited for twice.
+// The main template, for rows from about a thousand elements up to what the registers hold.
+#include "row_slice.cuh"
+#include "row_reduce.cuh"
+
+namespace normd {
+
+constexpr int row_threads = block_threads / rows_per_block;
+constexpr int row_warps = row_threads / warp_lanes;
+constexpr Hint row_hint = streaming != 0 ? Hint::stream : Hint::normal;
+
+static_assert(row_threads * rows_per_block == block_threads, "as the Launch says");
+static_assert(row_warps * warp_lanes == row_threads, "rows do not share a warp");
+static_assert(shared_bytes == RowScratch<row_warps, rows_per_block>::bytes, "as the Launch says");
+
+NORMD_KERNEL(normd_kernel, NormArguments, block_threads) {
+  using RowSlice = Slice<row_threads>;
+  constexpr int x_registers = RowSlice::packs * pack_registers<x_type>;
+  const int group = thread_index() / row_threads;
+  const RowSlice slice{thread_index() % row_threads};
+  const RowScratch<row_warps, rows_per_block> scratch(group, slice.member / warp_lanes);
+  const long long rows = arguments.rows;
+
+  for (long long first = block_index() * rows_per_block; first < rows;
+       first += grid_blocks() * rows_per_block) {
+    // A group past the last row works on the last one and stores nothing: every thread of a block
+    // reaches every barrier.
+    const long long row = first + group;
+    const long long source = row < rows ? row : rows - 1;
+    typename RowSlice::Packs x;
+    slice.template load<row_hint>(x_row(arguments, source), x);
+    const Affine<row_threads, x_registers> affine(arguments, slice);
+
+    const float mean = divide_by_columns(scratch.sum(slice.sum(x)));
+    float deviation_sum;
+    float square_sum;
+    slice.deviations(x, mean, deviation_sum, square_sum);
+    scratch.sum_pair(deviation_sum, square_sum);
+    const RowMoments moments =
+        row_moments(mean, deviation_sum, square_sum, arguments.epsilon);
+
+    if (moments.rescue) {
+      // One row per block: all its threads agree and may use barriers. Several: the row's first
+      // warp goes alone, since the other rows' warps are elsewhere.
+      if constexpr (rows_per_block == 1) {
+        rescue_row<CompiledRow, row_threads>(arguments, source, slice.member, true,
+                                             scratch.doubles());
+      } else if (slice.member < warp_lanes) {
+        rescue_row<CompiledRow, warp_lanes>(arguments, source, slice.member, row < rows, nullptr);
+      }
+    } else if (row < rows) {
+      slice.template store<row_hint>(x, moments, affine, y_row(arguments, row));
+      if (slice.member == 0) store_statistics(arguments, row, moments);
+    }
+  }
+}
+
+}  // namespace normd

@@ -1,0 +1,129 @@
+// Slice: the share of one row that each of `width` neighbouring threads holds in registers, packed
+// as it was loaded: packs `member`, `member + width`, ... of the row. The steps of the hi/lo two-pass
+// over it, each a loop that unrolls whole.
+#pragma once
+
+#include "row_packs.cuh"
+
+namespace normd {
+
+template <int width>
+struct Slice {
+  static constexpr int packs = (row_packs + width - 1) / width;
+  static constexpr int sums = smaller_of(pack, 4);  // independent chains of additions
+  using Packs = Pack<x_type, pack>[packs];
+
+  int member;
+
+  NORMD_DEVICE int column(int i) const { return (member + i * width) * pack; }
+  NORMD_DEVICE bool owns(int i) const {
+    return (i + 1) * width <= row_packs || member + i * width < row_packs;
+  }
+
+  template <Hint hint>
+  NORMD_DEVICE void load(const x_type* row, Packs& x) const {
+#pragma unroll
+    for (int i = 0; i < packs; ++i) {
+      if (owns(i)) {
+        load_at<hint, x_align>(row, column(i), x[i]);
+      } else {
+        x[i] = Pack<x_type, pack>{};
+      }
+    }
+  }
+
+  NORMD_DEVICE float sum(const Packs& x) const {
+    float part[sums] = {};
+#pragma unroll
+    for (int i = 0; i < packs; ++i) {
+      float values[pack];
+      to_floats(x[i], values);
+#pragma unroll
+      for (int k = 0; k < pack; ++k) part[k % sums] += values[k];
+    }
+    return total(part);
+  }
+
+  // Sums of x - mean and of its square.
+  NORMD_DEVICE void deviations(const Packs& x, float mean, float& deviation_sum,
+                               float& square_sum) const {
+    float part[sums] = {};
+    float square[sums] = {};
+#pragma unroll
+    for (int i = 0; i < packs; ++i) {
+      if (!owns(i)) continue;
+      float values[pack];
+      to_floats(x[i], values);
+#pragma unroll
+      for (int k = 0; k < pack; ++k) {
+        if (!whole_packs && column(i) + k >= row_columns) continue;
+        const float deviation = values[k] - mean;
+        part[k % sums] += deviation;
+        square[k % sums] = fused_multiply_add(deviation, deviation, square[k % sums]);
+      }
+    }
+    deviation_sum = total(part);
+    square_sum = total(square);
+  }
+
+  // Normalises, applies what `affine` holds, rounds once and stores.
+  template <Hint hint, typename Affine>
+  NORMD_DEVICE void store(const Packs& x, const RowMoments& moments, const Affine& affine,
+                          y_type* row) const {
+    const float shift = -moments.correction * moments.rstd;
+#pragma unroll
+    for (int i = 0; i < packs; ++i) {
+      if (!owns(i)) continue;
+      float values[pack];
+      to_floats(x[i], values);
+#pragma unroll
+      for (int k = 0; k < pack; ++k) {
+        values[k] = fused_multiply_add(values[k] - moments.mean, moments.rstd, shift);
+      }
+      affine.apply(*this, i, values);
+      store_at<hint>(row, column(i), from_floats<y_type>(values));
+    }
+  }
+
+  static NORMD_DEVICE float total(const float (&part)[sums]) {
+    if constexpr (sums == 4) return (part[0] + part[1]) + (part[2] + part[3]);
+    if constexpr (sums == 2) return part[0] + part[1];
+    return part[0];
+  }
+};
+
+// gamma and beta of a slice. Where registers allow, they are loaded before the reductions that hide
+// their latency and kept for every row of the thread; else each pack is loaded when it is used.
+template <int width, int x_registers>
+struct Affine {
+  static constexpr int packs = Slice<width>::packs;
+  static constexpr int registers =
+      packs * ((has_gamma ? pack_registers<gamma_type> : 0) + (has_beta ? pack_registers<beta_type> : 0));
+  // Beside x, gamma and beta a thread needs about 40 registers of the 65536 of a multiprocessor.
+  static constexpr bool held = x_registers + registers + 40 <= smaller_of(255, 65536 / block_threads);
+
+  const NormArguments& arguments;
+  Pack<gamma_type, pack> gamma[has_gamma && held ? packs : 1];
+  Pack<beta_type, pack> beta[has_beta && held ? packs : 1];
+
+  NORMD_DEVICE Affine(const NormArguments& of, const Slice<width>& slice) : arguments(of) {
+    if constexpr (held) {
+#pragma unroll
+      for (int i = 0; i < packs; ++i) {
+        if (!slice.owns(i)) continue;
+        load_gamma(arguments, slice.column(i), gamma[has_gamma ? i : 0]);
+        load_beta(arguments, slice.column(i), beta[has_beta ? i : 0]);
+      }
+    }
+  }
+
+  NORMD_DEVICE void apply(const Slice<width>& slice, int i, float (&values)[pack]) const {
+    if constexpr (held) {
+      apply_packs(gamma[has_gamma ? i : 0], beta[has_beta ? i : 0], values);
+    } else {
+      apply_affine(arguments, slice.column(i), values);
+    }
+  }
+};
+
+}  // namespace normd

@@ -1,0 +1,72 @@
+// sub_warp: a group of `lanes_per_row` neighbouring lanes owns a row and keeps it in registers,
+// packed; groups of a warp own neighbouring rows, so that a warp's access is one stretch of memory.
+// Each group has `rows_per_group` rows in flight. x is read once and y written once; gamma and beta
+// are read once per thread. All exchange is by shuffles: no barrier, no shared memory.
+// For narrow rows, from one element to a few thousand.
+#include "row_slice.cuh"
+
+namespace normd {
+
+constexpr int groups_per_block = block_threads / lanes_per_row;
+constexpr Hint row_hint = streaming != 0 ? Hint::stream : Hint::normal;
+
+static_assert(rows_per_block == groups_per_block * rows_per_group, "as the Launch says");
+static_assert(warp_lanes % lanes_per_row == 0, "rows do not cross warps");
+
+NORMD_KERNEL(normd_kernel, NormArguments, block_threads) {
+  using RowSlice = Slice<lanes_per_row>;
+  constexpr int x_registers = rows_per_group * RowSlice::packs * pack_registers<x_type>;
+  const RowSlice slice{thread_index() % lanes_per_row};
+  const int group = thread_index() / lanes_per_row;
+  const long long rows = arguments.rows;
+  const float epsilon = arguments.epsilon;
+
+  for (long long first = block_index() * rows_per_block; first < rows;
+       first += grid_blocks() * rows_per_block) {
+    // A group past the last row works on the last one and stores nothing: every lane of a warp
+    // takes part in every shuffle.
+    const auto row_of = [&](int r) { return first + r * groups_per_block + group; };
+    const auto clamped = [&](int r) { return row_of(r) < rows ? row_of(r) : rows - 1; };
+
+    typename RowSlice::Packs x[rows_per_group];
+#pragma unroll
+    for (int r = 0; r < rows_per_group; ++r) {
+      slice.template load<row_hint>(x_row(arguments, clamped(r)), x[r]);
+    }
+    const Affine<lanes_per_row, x_registers> affine(arguments, slice);
+
+    float mean[rows_per_group];
+#pragma unroll
+    for (int r = 0; r < rows_per_group; ++r) mean[r] = slice.sum(x[r]);
+    lanes_sums<lanes_per_row>(mean);
+
+    float moment[2 * rows_per_group];
+#pragma unroll
+    for (int r = 0; r < rows_per_group; ++r) {
+      mean[r] = divide_by_columns(mean[r]);
+      slice.deviations(x[r], mean[r], moment[2 * r], moment[2 * r + 1]);
+    }
+    lanes_sums<lanes_per_row>(moment);
+
+    unsigned rescue = 0;
+#pragma unroll
+    for (int r = 0; r < rows_per_group; ++r) {
+      const RowMoments moments = row_moments(mean[r], moment[2 * r], moment[2 * r + 1], epsilon);
+      if (moments.rescue) {
+        rescue |= 1u << r;
+      } else if (row_of(r) < rows) {
+        slice.template store<row_hint>(x[r], moments, affine, y_row(arguments, row_of(r)));
+        if (slice.member == 0) store_statistics(arguments, row_of(r), moments);
+      }
+    }
+    if (warp_any<lanes_per_row>(rescue != 0)) {
+#pragma unroll 1
+      for (int r = 0; r < rows_per_group; ++r) {
+        const bool wanted = (rescue >> r & 1u) != 0 && row_of(r) < rows;
+        rescue_row<CompiledRow, lanes_per_row>(arguments, clamped(r), slice.member, wanted, nullptr);
+      }
+    }
+  }
+}
+
+}  // namespace normd
