@@ -64,6 +64,17 @@ const char* first_missing_symbol(void* handle, NvrtcLibrary& library) {
   return nullptr;
 }
 
+// Not every build of NVRTC looks for its builtins in its own folder. Once they are loaded from
+// there, the loader gives it these whenever it asks by name; if they are not there, it goes on by
+// itself, and its own message at the first compile says what is missing.
+void load_builtins_beside(const NvrtcLibrary& library) {
+  const auto folder = std::filesystem::path(library.path).parent_path();
+  if (folder.empty()) return;
+  const auto builtins = folder / ("libnvrtc-builtins.so." + std::to_string(library.major) + "." +
+                                  std::to_string(library.minor));
+  dlopen(builtins.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+}
+
 // Fills in the version and the architectures; an Error's message is what is wrong with this file.
 Result<NvrtcLibrary> library_of(void* handle, const std::string& asked_for) {
   NvrtcLibrary library;
@@ -87,6 +98,7 @@ Result<NvrtcLibrary> library_of(void* handle, const std::string& asked_for) {
     return fail(ErrorCode::failed_precondition, "does not list its architectures");
   }
   std::ranges::sort(library.architectures);
+  load_builtins_beside(library);
   return library;
 }
 

@@ -20,12 +20,19 @@ struct Job {
   Source source;
 };
 
-// compute_120 is for chips that come after the newest listed; compute_100 for those of major
-// version 11, which load neither its machine code nor PTX of 12.
-constexpr const char* ptx_targets[] = {"compute_100", "compute_120"};
+// PTX besides machine code. Of sm_120 for chips that come after the newest listed; of sm_100 for
+// those of major version 11, which load neither its machine code nor PTX of 12.
+constexpr const char* ptx_architectures[] = {"100", "120"};
 
 Source render_prebuilt(Prebuilt kernel, std::string_view target) {
   return kernel == Prebuilt::any_columns ? render_any_columns(target) : render_check_rows(target);
+}
+
+// The text for the architecture, stopped at PTX.
+Source render_ptx(Prebuilt kernel, const std::string& architecture) {
+  Source source = render_prebuilt(kernel, "sm_" + architecture);
+  source.target = "compute_" + architecture;
+  return source;
 }
 
 std::vector<Job> all_jobs() {
@@ -34,8 +41,8 @@ std::vector<Job> all_jobs() {
     for (const std::string& target : supported_architectures()) {
       jobs.push_back({.kernel = kernel, .source = render_prebuilt(kernel, target)});
     }
-    for (const char* target : ptx_targets) {
-      jobs.push_back({.kernel = kernel, .source = render_prebuilt(kernel, target)});
+    for (const char* architecture : ptx_architectures) {
+      jobs.push_back({.kernel = kernel, .source = render_ptx(kernel, architecture)});
     }
     jobs.push_back({.kernel = kernel, .source = render_prebuilt(kernel, "host")});
   }
@@ -50,8 +57,10 @@ std::string read_file(const std::string& path) {
 const Binary* find_done(const std::vector<PrebuiltEntry>& done, const Source& source,
                         const std::string& compiler) {
   for (const PrebuiltEntry& entry : done) {
-    if (entry.binary.source_digest == source.digest && entry.binary.compiler == compiler) {
-      return &entry.binary;
+    const Binary& binary = entry.binary;
+    if (binary.source_digest == source.digest && binary.target == source.target &&
+        binary.compiler == compiler) {
+      return &binary;
     }
   }
   return nullptr;

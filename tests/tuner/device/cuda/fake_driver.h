@@ -1,0 +1,49 @@
+// A stand-in for libcuda.so.1: a shared library with the same symbols, which does what a test tells
+// it and counts what is opened and closed. It shows what the code asks of the driver and what it
+// makes of the driver's answers; only a GPU shows what a GPU does. Used from one thread.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace normd {
+
+struct FakeLaunch {
+  unsigned grid = 0;
+  unsigned block = 0;
+  unsigned shared_bytes = 0;
+  unsigned cluster = 1;
+  bool cooperative = false;
+  bool while_recording = false;
+};
+
+struct FakeDriver {
+  // What it answers: numbers of CUresult, 0 for success.
+  int version = 13000;
+  int device_count = 1;
+  bool mig = false;
+  std::map<std::string, int> results;  // by function, such as "cuInit"
+  std::map<int, int> attributes;       // by CUdevice_attribute, over those of an H100
+  int static_shared_bytes = 0;
+  int occupancy_blocks = 2;
+  int occupancy_clusters = 1;
+  std::size_t argument_bytes = 8;
+  std::string load_log;
+  float elapsed_ms = 0;
+
+  // What it saw.
+  std::map<std::string, int> calls;  // by function
+  int open_handles = 0;              // contexts, streams, events, modules, memory, graphs
+  int dynamic_shared_bytes_allowed = 0;
+  bool non_portable_cluster_allowed = false;
+  bool recording = false;
+  std::vector<FakeLaunch> launches;
+};
+
+// The path of the library, and the state of the one instance that is loaded, set back to the start.
+std::string fake_driver_path();
+FakeDriver& fresh_fake_driver();
+
+}  // namespace normd
