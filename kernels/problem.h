@@ -52,6 +52,9 @@ int row_align_bytes(const Problem& problem);
 // Bytes that must cross the memory bus at the least: x in, y, mean and rstd out, gamma and beta once.
 double useful_bytes(const Problem& problem);
 
+// The element types as NormArguments::flags (arguments.h) carries them.
+unsigned dtype_flags(const Problem& problem);
+
 // `layer_norm rows=4096 columns=8192 x=bf16 y=bf16 gamma=bf16 beta=none stats=none
 //  rows_layout=contiguous align_bytes=16`, on one line. parse_problem reads exactly this form.
 std::string to_text(const Problem& problem);

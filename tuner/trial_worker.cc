@@ -1,6 +1,5 @@
 #include "tuner/trial_worker.h"
 
-#include "kernels/limits.h"
 #include "tuner/worker/messages.h"
 
 namespace normd {
@@ -13,13 +12,14 @@ bool process_lost(const Error& error) {
 }  // namespace
 
 TrialWorker::TrialWorker(std::vector<std::string> command, std::string device,
-                         std::string turn_directory)
+                         std::string turn_directory, std::chrono::milliseconds limit)
     : command_(std::move(command)),
       device_(std::move(device)),
-      turn_directory_(std::move(turn_directory)) {}
+      turn_directory_(std::move(turn_directory)),
+      limit_(limit) {}
 
 Result<Frame> TrialWorker::ask(const Frame& request) {
-  return process_->ask(request, std::chrono::milliseconds(limits::trial_ms_max));
+  return process_->ask(request, limit_);
 }
 
 Result<void> TrialWorker::start() {

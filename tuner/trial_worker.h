@@ -3,12 +3,14 @@
 // is started and the candidates that had passed are loaded again. One thread.
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "kernels/limits.h"
 #include "tuner/worker/trial_bench.h"
 #include "tuner/worker/worker_process.h"
 
@@ -16,7 +18,9 @@ namespace normd {
 
 class TrialWorker {
  public:
-  TrialWorker(std::vector<std::string> command, std::string device, std::string turn_directory);
+  // `limit` is the wall time of one answer; longer means hung.
+  TrialWorker(std::vector<std::string> command, std::string device, std::string turn_directory,
+              std::chrono::milliseconds limit = std::chrono::milliseconds(limits::trial_ms_max));
 
   // Starts the process if there is none. Errors say why the device cannot be used.
   Result<void> prepare(const Problem& problem, const std::vector<std::int64_t>& rows, Grade grade);
@@ -48,6 +52,7 @@ class TrialWorker {
   std::vector<std::string> command_;
   std::string device_;
   std::string turn_directory_;
+  std::chrono::milliseconds limit_;
   std::optional<WorkerProcess> process_;
   std::optional<Frame> prepared_;
   std::map<int, Loaded> loaded_;

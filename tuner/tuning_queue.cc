@@ -40,7 +40,6 @@ struct TuningQueue::State {
     std::shared_ptr<Flight> flight = *next;
     queued.erase(next);
     ++served[flight->client];
-    if (queued.empty()) served.clear();
     return flight;
   }
 
@@ -118,6 +117,8 @@ Result<TuningQueue::Ticket> TuningQueue::submit(const std::string& key_text,
             ErrorCode::resource_exhausted,
             "the tuning queue is full (" + std::to_string(state_->queue_max) + " keys wait)");
       }
+      // An idle queue has no past: nobody is ahead of anybody.
+      if (state_->queued.empty() && state_->running == nullptr) state_->served.clear();
       flight = std::make_shared<State::Flight>(State::Flight{key_text, client, request, {}});
       state_->queued.push_back(flight);
     }

@@ -14,8 +14,8 @@
 namespace normd {
 
 struct Waiter {
-  std::function<void(const TuneProgress&)> progress;        // may be empty
-  std::function<void(const Result<Tuning>&)> finished;      // exactly once, unless removed
+  std::function<void(const TuneProgress&)> progress;    // may be empty
+  std::function<void(const Result<Tuning>&)> finished;  // exactly once, unless removed
 };
 
 enum class Joined : std::uint8_t { started = 1, joined = 2 };

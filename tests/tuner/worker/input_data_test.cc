@@ -1,0 +1,76 @@
+#include "tuner/worker/input_data.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace normd {
+namespace {
+
+struct Moments {
+  double mean = 0;
+  double spread = 0;
+};
+
+Moments moments_of(const std::vector<char>& row, DType dtype) {
+  const std::size_t count = row.size() / size_bytes(dtype);
+  Moments moments;
+  for (std::size_t i = 0; i < count; ++i) moments.mean += load_element(dtype, row.data(), i);
+  moments.mean /= static_cast<double>(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    moments.spread += std::pow(load_element(dtype, row.data(), i) - moments.mean, 2);
+  }
+  moments.spread = std::sqrt(moments.spread / static_cast<double>(count));
+  return moments;
+}
+
+TEST(input_data, rows_have_the_moments_their_kind_promises) {
+  const Moments normal = moments_of(make_row(RowKind::normal, DType::fp32, 20000, 1), DType::fp32);
+  EXPECT_NEAR(normal.mean, 0, 0.03);
+  EXPECT_NEAR(normal.spread, 1, 0.03);
+  const Moments thousand = moments_of(make_row(RowKind::thousand, DType::fp32, 20000, 2), DType::fp32);
+  EXPECT_NEAR(thousand.mean, 1000, 0.1);
+  EXPECT_NEAR(thousand.spread, 0.1, 0.01);
+  const Moments steep = moments_of(make_row(RowKind::mean_1e5, DType::fp32, 20000, 3), DType::fp32);
+  EXPECT_NEAR(steep.mean / steep.spread, 1e5, 5e3);
+}
+
+TEST(input_data, every_dtype_has_rows_with_nan_infinity_equal_values_and_an_overflowing_square) {
+  for (const DType dtype : all_dtypes) {
+    const auto nan = make_row(RowKind::with_nan, dtype, 9, 1);
+    EXPECT_TRUE(std::isnan(load_element(dtype, nan.data(), 8)));
+    EXPECT_FALSE(std::isnan(load_element(dtype, nan.data(), 7)));
+    const auto infinite = make_row(RowKind::with_infinity, dtype, 9, 1);
+    EXPECT_TRUE(std::isinf(load_element(dtype, infinite.data(), 0)));
+    EXPECT_EQ(moments_of(make_row(RowKind::constant, dtype, 9, 1), dtype).spread, 0);
+    if (dtype != DType::fp16) {
+      const double spread = moments_of(make_row(RowKind::huge, dtype, 99, 1), dtype).spread;
+      EXPECT_GT(spread * spread, 3.5e38);
+    }
+  }
+}
+
+TEST(input_data, the_same_seed_gives_the_same_bytes_and_another_seed_others) {
+  EXPECT_EQ(make_normal(DType::bf16, 1000, 5), make_normal(DType::bf16, 1000, 5));
+  EXPECT_NE(make_normal(DType::bf16, 1000, 5), make_normal(DType::bf16, 1000, 6));
+}
+
+TEST(input_data, gamma_and_beta_cannot_be_taken_for_each_other) {
+  const auto gamma = make_gamma(DType::fp32, 64, 1);
+  const auto beta = make_beta(DType::fp32, 64, 1);
+  EXPECT_NEAR(moments_of(gamma, DType::fp32).mean, 1, 0.15);
+  EXPECT_NEAR(moments_of(beta, DType::fp32).mean, 0, 0.15);
+}
+
+TEST(input_data, teaching_templates_are_spared_what_fp32_cannot_hold) {
+  for (const DType dtype : all_dtypes) {
+    for (const RowKind kind : row_kinds(dtype, Grade::taught)) {
+      EXPECT_NE(kind, RowKind::huge);
+      EXPECT_NE(kind, RowKind::tiny);
+    }
+    EXPECT_LE(row_kinds(dtype, Grade::exact).size(), static_cast<std::size_t>(row_kinds_max));
+  }
+}
+
+}  // namespace
+}  // namespace normd
