@@ -20,7 +20,8 @@ struct CompilePool::State {
     Source source;
   };
 
-  std::vector<std::string> command;
+  WorkerCommand command;
+  std::atomic<bool> begun_before = false;  // a compilation
   mutable std::mutex mutex;
   std::condition_variable_any asked_or_stopping;
   std::condition_variable ready;
@@ -33,10 +34,10 @@ struct CompilePool::State {
   std::vector<std::jthread> threads;
 
   // One worker process, started when first needed and again after it died.
-  Result<Frame> ask(std::optional<WorkerProcess>& worker, const Frame& request) {
+  Result<Frame> ask(std::optional<WorkerProcess>& worker, const Frame& request, bool first) {
     if (!worker || !worker->alive()) {
       if (worker) ++restarts;
-      auto started = WorkerProcess::start(command);
+      auto started = WorkerProcess::start(command.words_of(first));
       if (!started) return fail(std::move(started.error()));
       worker.emplace(std::move(*started));
     }
@@ -57,7 +58,8 @@ struct CompilePool::State {
       const std::stop_callback end(stop, [&] {
         if (pid > 0) ::kill(pid, SIGKILL);
       });
-      auto answer = expect(ask(worker, frame_of(job.source)), "binary");
+      auto answer =
+          expect(ask(worker, frame_of(job.source), !begun_before.exchange(true)), "binary");
       pid = -1;
       auto binary = answer ? binary_of(*answer) : Result<Binary>(fail(answer.error()));
       lock.lock();
@@ -69,7 +71,7 @@ struct CompilePool::State {
   }
 };
 
-CompilePool::CompilePool(std::vector<std::string> worker_command, int workers)
+CompilePool::CompilePool(WorkerCommand worker_command, int workers)
     : state_(std::make_unique<State>()) {
   state_->command = std::move(worker_command);
   for (int i = 0; i < workers; ++i) {
@@ -119,7 +121,7 @@ int CompilePool::outstanding() const {
 
 Result<std::string> CompilePool::compiler(const std::string& target) {
   const Frame question{.verb = "compiler", .fields = {{"target", target}}, .body = {}};
-  auto answer = expect(state_->ask(state_->asking, question), "compiler");
+  auto answer = expect(state_->ask(state_->asking, question, false), "compiler");
   if (!answer) {
     state_->asking.reset();  // a library that was repaired is found by a fresh process
     return fail(std::move(answer.error()));

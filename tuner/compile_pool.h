@@ -13,12 +13,13 @@
 #include "kernels/error.h"
 #include "kernels/source.h"
 #include "tuner/binary.h"
+#include "tuner/worker/worker_process.h"
 
 namespace normd {
 
 class CompilePool {
  public:
-  CompilePool(std::vector<std::string> worker_command, int workers);
+  CompilePool(WorkerCommand worker_command, int workers);
   ~CompilePool();  // ends the workers, whatever they are doing
 
   struct Compiled {

@@ -5,14 +5,17 @@
 namespace normd {
 namespace {
 
+// A few candidates may fault; more deaths than this say that the device or the host is ill.
+constexpr int deaths_max = 8;
+
 bool process_lost(const Error& error) {
   return error.code == ErrorCode::unavailable || error.code == ErrorCode::deadline_exceeded;
 }
 
 }  // namespace
 
-TrialWorker::TrialWorker(std::vector<std::string> command, std::string device,
-                         std::string turn_directory, std::chrono::milliseconds limit)
+TrialWorker::TrialWorker(WorkerCommand command, std::string device, std::string turn_directory,
+                         std::chrono::milliseconds limit)
     : command_(std::move(command)),
       device_(std::move(device)),
       turn_directory_(std::move(turn_directory)),
@@ -23,7 +26,8 @@ Result<Frame> TrialWorker::ask(const Frame& request) {
 }
 
 Result<void> TrialWorker::start() {
-  auto process = WorkerProcess::start(command_);
+  auto process = WorkerProcess::start(command_.words_of(!started_before_));
+  started_before_ = true;
   if (!process) return fail(std::move(process.error()));
   process_.emplace(std::move(*process));
   const Frame open{.verb = "open",
@@ -41,6 +45,7 @@ Result<void> TrialWorker::start() {
 Result<void> TrialWorker::prepare(const Problem& problem, const std::vector<std::int64_t>& rows,
                                   Grade grade) {
   loaded_.clear();
+  deaths_ = 0;
   if (!process_ || !process_->alive()) {
     if (auto started = start(); !started) return started;
   }
@@ -69,6 +74,10 @@ Frame TrialWorker::trial_frame(int number, const Loaded& loaded, bool passed) co
 Result<void> TrialWorker::recover() {
   ++restarts_;
   process_.reset();
+  if (++deaths_ > deaths_max) {
+    return fail(ErrorCode::unavailable, "the trial worker died " + std::to_string(deaths_) +
+                                            " times on one problem; giving it up");
+  }
   if (auto started = start(); !started) return started;
   auto prepared = expect(ask(*prepared_), "prepared");
   if (!prepared) return fail(std::move(prepared.error()));

@@ -19,7 +19,7 @@ namespace normd {
 class TrialWorker {
  public:
   // `limit` is the wall time of one answer; longer means hung.
-  TrialWorker(std::vector<std::string> command, std::string device, std::string turn_directory,
+  TrialWorker(WorkerCommand command, std::string device, std::string turn_directory,
               std::chrono::milliseconds limit = std::chrono::milliseconds(limits::trial_ms_max));
 
   // Starts the process if there is none. Errors say why the device cannot be used.
@@ -49,7 +49,8 @@ class TrialWorker {
   Result<void> recover();
   Frame trial_frame(int number, const Loaded& loaded, bool passed) const;
 
-  std::vector<std::string> command_;
+  WorkerCommand command_;
+  bool started_before_ = false;
   std::string device_;
   std::string turn_directory_;
   std::chrono::milliseconds limit_;
@@ -58,6 +59,7 @@ class TrialWorker {
   std::map<int, Loaded> loaded_;
   CacheState cache_ = CacheState::cold;
   int restarts_ = 0;
+  int deaths_ = 0;  // on the prepared problem
 };
 
 }  // namespace normd

@@ -21,6 +21,16 @@ namespace {
 constexpr std::int64_t lease_ms = 10'000;
 constexpr auto lease_poll = std::chrono::milliseconds(50);
 
+// Points inside a worker are reached by the first process of each sort alone; those after it must
+// be able to go on.
+WorkerCommand worker_command(const TunerParts& parts) {
+  WorkerCommand command{.words = parts.worker, .first_only = {}};
+  if (parts.stop_point.name.rfind("worker.", 0) == 0) {
+    command.first_only = {"--stop-point", parts.stop_point.name};
+  }
+  return command;
+}
+
 struct Plan {
   Grade grade = Grade::exact;
   std::vector<Candidate> candidates;
@@ -62,8 +72,8 @@ struct Tuner::State {
   explicit State(TunerParts given)
       : parts(std::move(given)),
         fingerprint(make_fingerprint(parts.spec, parts.identity.mig, parts.identity.power_limit_w)),
-        pool(parts.worker, parts.compile_workers),
-        worker(parts.worker, parts.device, parts.turn_directory) {}
+        pool(worker_command(parts), parts.compile_workers),
+        worker(worker_command(parts), parts.device, parts.turn_directory) {}
 
   Result<std::optional<Tuning>> from_store(const Key& key) {
     auto usable = find_usable_winner(*parts.store, key, parts.spec);

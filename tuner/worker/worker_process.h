@@ -17,6 +17,19 @@
 
 namespace normd {
 
+// How to start a worker, again and again.
+struct WorkerCommand {
+  std::vector<std::string> words;  // the program and its first arguments
+  std::vector<std::string>
+      first_only;  // more for the first process, not its successors: kill tests
+
+  std::vector<std::string> words_of(bool first) const {
+    std::vector<std::string> all = words;
+    if (first) all.insert(all.end(), first_only.begin(), first_only.end());
+    return all;
+  }
+};
+
 class WorkerProcess {
  public:
   // `command` is the program and its first arguments, such as {"/usr/bin/normd", "worker"}.

@@ -152,7 +152,7 @@ class Worker : public testing::Test {
     return *tried;
   }
   const Problem problem_ = problem_of();
-  TrialWorker worker_{{NORMD_WORKER_FOR_TESTS}, "host", testing::TempDir(), 3000ms};
+  TrialWorker worker_{{.words = {NORMD_WORKER_FOR_TESTS}}, "host", testing::TempDir(), 3000ms};
 };
 
 TEST_F(Worker, a_faulting_candidate_costs_one_worker_and_one_named_refusal) {
@@ -202,7 +202,7 @@ TEST_F(Worker, a_binary_whose_bytes_changed_is_refused_before_it_is_loaded) {
 }
 
 TEST_F(Worker, a_device_that_is_not_there_is_an_error_in_words) {
-  TrialWorker worker({NORMD_WORKER_FOR_TESTS}, "GPU-00000000-none", testing::TempDir());
+  TrialWorker worker({.words = {NORMD_WORKER_FOR_TESTS}}, "GPU-00000000-none", testing::TempDir());
   const auto prepared = worker.prepare(problem_, {1}, Grade::exact);
   ASSERT_FALSE(prepared);
   EXPECT_NE(prepared.error().message.find("GPU-00000000-none"), std::string::npos);
