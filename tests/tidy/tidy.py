@@ -12,6 +12,7 @@ import functions
 import rules
 
 CODE = (".cc", ".h", ".cuh")
+PRAGMA_ONCE = re.compile(r"^#pragma once$", re.MULTILINE)
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 
 
@@ -33,6 +34,8 @@ def check_direction(path, text):
     home = judged_path(path)
     for line, _, header in includes(text):
         for below, forbidden in rules.FORBIDDEN_INCLUDES:
+            if home != path and below.count("/") > 1:
+                continue
             if home.startswith(below) and header.startswith(forbidden):
                 yield line, f"{below} must not include {header}"
 
@@ -76,7 +79,8 @@ def check_functions(path, text):
 def check_header(path, text):
     if not text.startswith("//"):
         yield 1, "a header opens with a comment: what it is, who owns it, which threads use it"
-    if not re.search(r"^#pragma once$", text, re.MULTILINE):
+    # A kernel text that is rendered, not included, needs none; one_time_texts() has the others.
+    if path.endswith(".h") and not PRAGMA_ONCE.search(text):
         yield 1, "a header has #pragma once"
 
 
@@ -118,19 +122,48 @@ def check_file(path, text):
             yield f"{path}:{line}: {complaint}"
 
 
+def build_file_of(path, texts):
+    """The text of the nearest CMakeLists.txt at or above a file."""
+    for folder in pathlib.PurePath(path).parents:
+        name = (folder / "CMakeLists.txt").as_posix()
+        if name in texts:
+            return texts[name]
+    return ""
+
+
+def is_built(path, texts):
+    """Whether the nearest build file names this file, its stem, or its subject (key for
+    key_test.cc), as lists of names in a foreach do."""
+    name = pathlib.PurePath(path)
+    spellings = {name.name, name.stem, name.stem.removesuffix("_test")}
+    words = set(re.findall(r"[\w.+-]+", build_file_of(path, texts)))
+    return bool(spellings & words)
+
+
 def dead_files(texts):
-    """Sources that no CMakeLists.txt names, and headers that no source includes."""
-    build = "\n".join(text for path, text in texts.items()
-                      if path.endswith(("CMakeLists.txt", ".cmake")))
+    """Sources that no build file names, headers and kernel texts that nothing uses."""
     included = {header for path, text in texts.items() if path.endswith(CODE)
                 for _, _, header in includes(text)}
+    rendering = "".join(text for path, text in texts.items()
+                        if path.startswith("kernels/") and path.endswith(".cc"))
     for path in sorted(texts):
         name = pathlib.PurePath(path).name
-        if path.endswith((".cc", ".cuh")):
-            if not re.search(r"(?<![\w.])" + re.escape(name) + r"(?![\w.])", build):
-                yield f"{path}:1: no CMakeLists.txt names this file: it is never compiled"
+        if path.endswith(".cc") and not is_built(path, texts):
+            yield f"{path}:1: no CMakeLists.txt names this file: it is never compiled"
+        elif path.endswith(".cuh") and name not in included:
+            if not re.search(rf"\b{name.removesuffix('.cuh')}\b", rendering):
+                yield f"{path}:1: no kernel text includes this one, and nothing renders it"
         elif path.endswith(".h") and not {path, name} & included:
             yield f"{path}:1: nothing includes this header"
+
+
+def one_time_texts(texts):
+    """Kernel texts that others include must be safe to include twice."""
+    included = {header for text in texts.values() for _, _, header in includes(text)}
+    for path in sorted(texts):
+        if (path.endswith(".cuh") and pathlib.PurePath(path).name in included
+                and not PRAGMA_ONCE.search(texts[path])):
+            yield f"{path}:1: a text that others include has #pragma once"
 
 
 def crowded_doors(texts):
@@ -146,7 +179,9 @@ def crowded_doors(texts):
 def check_tree(texts):
     """All complaints about a tree given as {path: text}."""
     complaints = [line for path in sorted(texts) for line in check_file(path, texts[path])]
-    return complaints + list(dead_files(texts)) + list(crowded_doors(texts))
+    for check in (dead_files, one_time_texts, crowded_doors):
+        complaints += check(texts)
+    return complaints
 
 
 def read_tree(root):

@@ -36,6 +36,12 @@ class Direction(unittest.TestCase):
         self.assertEqual(complaints("tests/service/daemon/a_test.cc", text), [])
 
 
+    def test_a_test_may_use_more_than_its_subject_within_the_room(self):
+        text = '#include "tuner/compiler/host_compiler.h"\n'
+        self.assertEqual(complaints("tests/tuner/device/a_test.cc", text), [])
+        self.assertEqual(len(complaints("tuner/device/a.cc", text)), 1)
+
+
 class Doors(unittest.TestCase):
     def test_each_foreign_header_is_refused_outside_its_door(self):
         for name in ("cuda.h", "nvrtc.h", "sqlite3.h", "grpcpp/grpcpp.h", "openssl/evp.h",
@@ -158,6 +164,23 @@ class DeadFiles(unittest.TestCase):
         found = list(tidy.dead_files(texts))
         self.assertEqual(len(found), 1)
         self.assertTrue(found[0].startswith("kernels/old_key.cc"))
+
+    def test_a_list_of_names_in_the_nearest_build_file_counts(self):
+        texts = {"tests/kernels/CMakeLists.txt": "foreach(name key dtype)",
+                 "tests/CMakeLists.txt": "old", "tests/kernels/key_test.cc": "",
+                 "tests/kernels/old_test.cc": ""}
+        found = list(tidy.dead_files(texts))
+        self.assertEqual([line.split(":")[0] for line in found], ["tests/kernels/old_test.cc"])
+
+    def test_a_kernel_text_lives_if_it_is_rendered_or_included(self):
+        folder = "kernels/templates/"
+        texts = {"kernels/CMakeLists.txt": "catalog.cc", "kernels/catalog.cc": '"rows"',
+                 folder + "rows.cuh": '#include "platform.cuh"\n', folder + "platform.cuh": "",
+                 folder + "old.cuh": ""}
+        self.assertEqual([line.split(":")[0] for line in tidy.dead_files(texts)],
+                         [folder + "old.cuh"])
+        self.assertEqual([line.split(":")[0] for line in tidy.one_time_texts(texts)],
+                         [folder + "platform.cuh"])
 
     def test_a_header_that_nothing_includes_is_found(self):
         texts = {"kernels/a.h": header(), "kernels/b.h": header(), "kernels/CMakeLists.txt": "a.cc",
