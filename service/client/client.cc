@@ -13,7 +13,9 @@
 namespace normd {
 namespace {
 
-v1::DType wire(DType dtype) { return static_cast<v1::DType>(dtype); }  // the numbers are the same
+v1::DType wire(DType dtype) {
+  return static_cast<v1::DType>(dtype);
+}  // the numbers are the same
 static_assert(static_cast<int>(DType::fp32) == v1::DTYPE_FP32);
 static_assert(static_cast<int>(DType::fp16) == v1::DTYPE_FP16);
 static_assert(static_cast<int>(DType::bf16) == v1::DTYPE_BF16);
@@ -33,8 +35,8 @@ Result<void> check_call(const RunCall& call) {
     return fail(ErrorCode::invalid_argument, "x has a count but no elements", "x");
   }
   std::int64_t bytes = 0;
-  for (const auto& [array, name] : {std::pair{&call.x, "x"}, std::pair{&call.gamma, "gamma"},
-                                    std::pair{&call.beta, "beta"}}) {
+  for (const auto& [array, name] :
+       {std::pair{&call.x, "x"}, std::pair{&call.gamma, "gamma"}, std::pair{&call.beta, "beta"}}) {
     if (array->count < 0 || array->count > limits::elements_max) {
       return fail(ErrorCode::invalid_argument,
                   std::string(name) + " has a count of " + std::to_string(array->count), name);
@@ -42,10 +44,10 @@ Result<void> check_call(const RunCall& call) {
     bytes += array->count * static_cast<std::int64_t>(size_bytes(array->dtype));
   }
   if (bytes > limits::message_bytes_max) {
-    return fail(ErrorCode::resource_exhausted,
-                "x, gamma and beta take " + std::to_string(bytes) +
-                    " bytes; a message holds message_bytes_max = " +
-                    std::to_string(limits::message_bytes_max) + ". Send fewer rows at a time");
+    return fail(ErrorCode::resource_exhausted, "x, gamma and beta take " + std::to_string(bytes) +
+                                                   " bytes; a message holds message_bytes_max = " +
+                                                   std::to_string(limits::message_bytes_max) +
+                                                   ". Send fewer rows at a time");
   }
   return {};
 }
@@ -89,15 +91,20 @@ Result<std::vector<float>> statistic(const std::string& bytes, std::string_view 
 
 // A wrong length must not reach a caller who indexes by the shape that was asked for.
 Result<RunAnswer> answer_of(v1::RunResponse& response, const RunCall& call) {
-  const std::size_t y_bytes = static_cast<std::size_t>(call.rows * call.columns) *
-                              size_bytes(call.y_dtype.value_or(call.x.dtype));
+  std::int64_t y_bytes = 0;
+  const auto element_bytes =
+      static_cast<std::int64_t>(size_bytes(call.y_dtype.value_or(call.x.dtype)));
+  if (__builtin_mul_overflow(call.rows, call.columns, &y_bytes) ||
+      __builtin_mul_overflow(y_bytes, element_bytes, &y_bytes)) {
+    return fail(ErrorCode::internal, "the daemon answered for a shape that no answer can have");
+  }
   auto mean = statistic(response.mean(), "mean");
   if (!mean) return fail(mean.error());
   auto rstd = statistic(response.rstd(), "rstd");
   if (!rstd) return fail(rstd.error());
   const auto rows = static_cast<std::size_t>(call.rows);
-  if (response.y().size() != y_bytes || mean->size() != (call.want_mean ? rows : 0) ||
-      rstd->size() != (call.want_rstd ? rows : 0)) {
+  if (response.y().size() != static_cast<std::size_t>(y_bytes) ||
+      mean->size() != (call.want_mean ? rows : 0) || rstd->size() != (call.want_rstd ? rows : 0)) {
     return fail(ErrorCode::internal, "the daemon's answer does not have the size of the question");
   }
   return RunAnswer{
@@ -162,11 +169,11 @@ Result<Client> Client::connect(const std::string& target, const ClientOptions& o
 Result<RunAnswer> Client::run(const RunCall& call) {
   if (const Result<void> checked = check_call(call); !checked) return fail(checked.error());
   const v1::RunRequest request = wire_request(call);
-  const std::int64_t default_ms = call.policy == v1::POLICY_WAIT ? connection_->options.wait_ms
-                                                                 : connection_->options.run_ms;
+  const std::int64_t default_ms =
+      call.policy == v1::POLICY_WAIT ? connection_->options.wait_ms : connection_->options.run_ms;
   grpc::ClientContext context;
-  set_deadline(context, call.deadline.count() > 0 ? call.deadline
-                                                  : std::chrono::milliseconds(default_ms));
+  set_deadline(context,
+               call.deadline.count() > 0 ? call.deadline : std::chrono::milliseconds(default_ms));
   v1::RunResponse response;
   const grpc::Status status = connection_->stub->Run(&context, request, &response);
   if (!status.ok()) return fail(error_of(status));
@@ -174,8 +181,7 @@ Result<RunAnswer> Client::run(const RunCall& call) {
 }
 
 Result<v1::TuneResponse> Client::tune(
-    const v1::TuneRequest& request,
-    const std::function<void(const v1::TuneProgress&)>& progress) {
+    const v1::TuneRequest& request, const std::function<void(const v1::TuneProgress&)>& progress) {
   grpc::ClientContext context;
   const std::int64_t budget_ms =
       request.budget_ms() > 0 ? request.budget_ms() : limits::tuning_budget_ms;
