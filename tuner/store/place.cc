@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 #include <sys/vfs.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
@@ -114,7 +115,12 @@ std::optional<std::string> network_file_system_of(const std::string& directory) 
 
 Result<std::string> set_aside(const StorePlace& place, SetAside what) {
   const std::string name = dated_name(place.database);
-  // The log goes first: alone it does no harm, but beside the next file it would.
+  // The log goes first: alone it does no harm, but beside the next file it would. One with nothing
+  // in it, as an attempt to open the file leaves it, is not worth keeping.
+  if (file_bytes(place.log) == 0) {
+    ::unlink(place.log.c_str());
+    ::unlink(place.index.c_str());
+  }
   if (auto done = rename_if_there(place.log, name + "-wal"); !done) return fail(done.error());
   if (auto done = rename_if_there(place.index, name + "-shm"); !done) return fail(done.error());
   if (what == SetAside::log_only) return name + "-wal";

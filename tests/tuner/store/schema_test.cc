@@ -1,0 +1,104 @@
+#include "tuner/store/schema.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/tuner/store/store_samples.h"
+
+namespace normd {
+namespace {
+
+constexpr Migration made_up[] = {
+    {.to_version = 1, .sql = "CREATE TABLE a (b TEXT) STRICT; PRAGMA user_version = 1;"},
+    {.to_version = 2, .sql = "ALTER TABLE a ADD COLUMN c TEXT; PRAGMA user_version = 2;"},
+    {.to_version = 3, .sql = "UPDATE a SET c = b; PRAGMA user_version = 3;"},
+};
+
+Database open_database(const TemporaryDirectory& directory) {
+  auto database = Database::open(directory.file("made_up.db"), OpenAs::writer);
+  EXPECT_TRUE(database.has_value());
+  return std::move(*database);
+}
+
+TEST(SchemaTest, an_empty_file_takes_every_step) {
+  const TemporaryDirectory directory;
+  auto database = open_database(directory);
+  EXPECT_TRUE(*migrate(database, made_up));
+  EXPECT_EQ(*database.integer("PRAGMA user_version"), 3);
+  EXPECT_FALSE(*migrate(database, made_up)) << "there is nothing left to do";
+}
+
+TEST(SchemaTest, an_older_file_takes_only_the_steps_that_it_lacks_and_keeps_its_rows) {
+  const TemporaryDirectory directory;
+  auto database = open_database(directory);
+  ASSERT_TRUE(migrate(database, std::span(made_up, 1)));
+  ASSERT_TRUE(database.execute("INSERT INTO a VALUES ('kept')"));
+  ASSERT_TRUE(*migrate(database, made_up));
+  EXPECT_EQ(*database.text("SELECT c FROM a"), "kept");
+}
+
+TEST(SchemaTest, a_step_that_fails_leaves_the_version_before_it) {
+  const TemporaryDirectory directory;
+  auto database = open_database(directory);
+  const Migration steps[] = {
+      made_up[0],
+      {.to_version = 2, .sql = "ALTER TABLE a ADD COLUMN c TEXT; INSERT INTO nowhere VALUES (1);"}};
+  EXPECT_FALSE(migrate(database, steps));
+  EXPECT_EQ(*database.integer("PRAGMA user_version"), 1);
+  EXPECT_EQ(*database.text("SELECT sql FROM sqlite_schema"), "CREATE TABLE a (b TEXT) STRICT");
+}
+
+TEST(SchemaTest, a_step_that_forgets_its_version_is_refused) {
+  const TemporaryDirectory directory;
+  auto database = open_database(directory);
+  const Migration steps[] = {{.to_version = 1, .sql = "CREATE TABLE a (b TEXT) STRICT"}};
+  EXPECT_EQ(migrate(database, steps).error().code, ErrorCode::internal);
+  EXPECT_EQ(*database.integer("SELECT count(*) FROM sqlite_schema"), 0);
+}
+
+TEST(SchemaTest, the_last_step_leads_to_the_version_of_this_program) {
+  EXPECT_EQ(migrations().back().to_version, store_schema_version);
+  auto database = *Database::open_in_memory();
+  ASSERT_TRUE(*migrate(database, migrations()));
+  EXPECT_EQ(*database.integer("PRAGMA user_version"), store_schema_version);
+  EXPECT_EQ(*database.integer("PRAGMA application_id"), store_application_id);
+  EXPECT_EQ(judge(database, true)->kind, FileKind::store);
+}
+
+TEST(SchemaTest, a_store_of_version_zero_with_our_mark_is_brought_up_to_date) {
+  const TemporaryDirectory directory;
+  run_sql(directory.file("normd.db"), "PRAGMA application_id = 1852797549");
+  auto store = open_store(directory.path());
+  ASSERT_TRUE(store->put_winner(sample_winner(0), {}));
+  EXPECT_TRUE(store->status().persistent);
+  EXPECT_EQ(ask_sql(directory.file("normd.db"), "PRAGMA user_version"), "1");
+}
+
+TEST(SchemaTest, every_table_is_strict_and_no_column_may_be_null) {
+  auto database = *Database::open_in_memory();
+  ASSERT_TRUE(migrate(database, migrations()));
+  EXPECT_EQ(*database.integer("SELECT count(*) FROM pragma_table_list WHERE schema = 'main' AND "
+                              "strict = 0 AND name NOT LIKE 'sqlite_%'"),
+            0);
+  EXPECT_EQ(*database.integer("SELECT count(*) FROM pragma_table_list AS t, "
+                              "pragma_table_info(t.name) AS c WHERE t.schema = 'main' AND "
+                              "t.name NOT LIKE 'sqlite_%' AND c.\"notnull\" = 0"),
+            0);
+}
+
+TEST(SchemaTest, a_value_of_the_wrong_type_or_range_is_refused) {
+  auto database = *Database::open_in_memory();
+  ASSERT_TRUE(migrate(database, migrations()));
+  EXPECT_FALSE(database.execute("INSERT INTO device VALUES ('f', 'n', 'u', 'd', 'late')"));
+  EXPECT_FALSE(database.execute("INSERT INTO device VALUES ('', 'n', 'u', 'd', 1)"));
+  ASSERT_TRUE(database.execute("INSERT INTO device VALUES ('f', 'n', 'u', 'd', 1)"));
+  EXPECT_FALSE(
+      database.execute("INSERT INTO trial VALUES "
+                       "('k','f','c','n',3,0,'','',0,0,'',1,1,1,1,1)"))
+      << "verdict 3 is not_tried";
+  EXPECT_FALSE(
+      database.execute("INSERT INTO trial VALUES "
+                       "('k','unknown','c','n',1,0,'','',0,0,'',1,1,1,1,1)"));
+}
+
+}  // namespace
+}  // namespace normd
