@@ -11,7 +11,8 @@ namespace {
 // Typical of data-centre chips from Ampere on; only ratios matter for the order.
 constexpr double memory_latency_ns = 650;
 constexpr double l2_latency_ns = 300;
-constexpr double block_start_ns = 20;   // until a multiprocessor has taken the next block
+constexpr double block_start_ns = 100;  // from one block's end until the next asks for data
+constexpr double overlap_loss = 0.05;   // of what should hide behind the bottleneck
 constexpr double issues_per_cycle = 4;  // warp instructions per multiprocessor
 
 double memory_rate(const DeviceSpec& spec) {
@@ -52,21 +53,27 @@ double estimated_ns(const Candidate& candidate, const Problem& problem, const De
       static_cast<double>(std::max<std::int64_t>(1, grid_blocks(launch, problem.rows)));
   const double resident = resident_blocks(launch, plan, spec);
   const double waves = std::ceil(grid / (resident * sm_count));
+  const double elements = static_cast<double>(problem.rows) * static_cast<double>(problem.columns);
   // The busiest multiprocessor's blocks, and how many of them it works on at once.
   const double busiest = std::ceil(grid / sm_count);
   const double at_once = std::min(resident, busiest);
 
+  // No more can be in flight than the multiprocessor's share of x.
   const double needed_in_flight = rate * latency_ns / sm_count;
-  const double share = std::min(1.0, at_once * plan.bytes_in_flight / needed_in_flight);
+  const double x_bytes = elements * static_cast<double>(size_bytes(problem.x)) * busiest / grid;
+  const double in_flight = std::min(at_once * plan.bytes_in_flight, x_bytes);
+  const double share = std::clamp(in_flight / needed_in_flight, 0.01, 1.0);
   const double imbalance = busiest * sm_count / grid;
-  const double transfer_ns = bytes * imbalance / (rate * std::max(share, 0.01));
+  const double transfer_ns = bytes * imbalance / (rate * share);
 
-  const double elements = static_cast<double>(problem.rows) * static_cast<double>(problem.columns);
   const double issue_ns = elements * imbalance * plan.element_instructions /
                           (32 * issues_per_cycle * clock_ghz * sm_count);
   const double chain_ns =
       latency_ns * plan.memory_trips + plan.chain_cycles / clock_ghz + block_start_ns;
-  return std::max({transfer_ns, issue_ns, waves * chain_ns * 0.5}) + chain_ns;
+  // One of the three is the bottleneck; a part of the others always shows beside it.
+  const double whole = std::max({transfer_ns, issue_ns, waves * chain_ns});
+  const double sum = transfer_ns + issue_ns + waves * chain_ns;
+  return whole + overlap_loss * (sum - whole) + chain_ns;
 }
 
 }  // namespace normd

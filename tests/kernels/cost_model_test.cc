@@ -1,0 +1,67 @@
+#include "kernels/cost_model.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "kernels/catalog.h"
+#include "tests/kernels/catalog_samples.h"
+
+namespace normd {
+namespace {
+
+DeviceSpec h200() {
+  return *architecture_preset("sm_90");
+}
+
+Problem square(std::int64_t rows, std::int64_t columns, DType dtype = DType::bf16) {
+  return {.rows = rows, .columns = columns, .x = dtype, .y = dtype, .gamma = dtype, .beta = dtype};
+}
+
+Candidate first(std::int64_t rows, std::int64_t columns, DType dtype = DType::bf16) {
+  return ranked_candidates(square(rows, columns, dtype), h200()).front();
+}
+
+TEST(CostModelTest, every_estimate_is_a_positive_time_not_below_the_copy_limit_of_large_problems) {
+  std::mt19937 random(announced_seed());
+  for (const Sample& sample : drawn_pool(random, {h200(), host_device_spec()}, 10)) {
+    const double ns = estimated_ns(sample.candidate, sample.problem, sample.spec);
+    ASSERT_TRUE(std::isfinite(ns) && ns > 0) << to_text(sample);
+  }
+  const Problem large = square(65536, 4096);
+  for (const Candidate& candidate : ranked_candidates(large, h200())) {
+    EXPECT_GE(estimated_ns(candidate, large, h200()), copy_limit_ns(large, h200()));
+  }
+}
+
+TEST(CostModelTest, the_copy_limit_is_bytes_over_the_data_sheet_rate) {
+  // 2 x 3201 MHz x 768 bytes = 4917 bytes per nanosecond.
+  const Problem problem = {.rows = 1 << 16, .columns = 1 << 10, .x = DType::bf16, .y = DType::bf16};
+  EXPECT_NEAR(copy_limit_ns(problem, h200()), 4.0 * (1 << 26) / 4916.7, 100);
+}
+
+TEST(CostModelTest, narrow_rows_default_to_lanes_and_wide_ones_to_blocks) {
+  EXPECT_EQ(first(1 << 20, 64).template_name, "sub_warp");
+  EXPECT_EQ(first(1 << 18, 128).template_name, "sub_warp");
+  EXPECT_EQ(first(16384, 4096).template_name, "block_registers");
+  EXPECT_EQ(first(4096, 16384).template_name, "block_registers");
+  EXPECT_EQ(first(512, 1 << 20).template_name, "block_tiled");
+}
+
+TEST(CostModelTest, one_wide_row_gets_more_threads_than_each_of_many) {
+  const Candidate alone = first(1, 8192);
+  const Candidate many = first(8192, 8192);
+  ASSERT_EQ(alone.template_name, "block_registers");
+  ASSERT_EQ(many.template_name, "block_registers");
+  EXPECT_GE(alone.value("threads"), many.value("threads"));
+  EXPECT_GE(alone.value("threads"), 512);
+}
+
+TEST(CostModelTest, wide_accesses_come_first_where_rows_allow_them) {
+  for (const std::int64_t columns : {1024, 4096, 8192}) {
+    EXPECT_EQ(first(16384, columns).value("vector_bytes"), 16) << columns;
+  }
+}
+
+}  // namespace
+}  // namespace normd
