@@ -24,6 +24,55 @@ thread_local BlockRunner* running = nullptr;
 
 }  // namespace
 
+// What stands between a kernel and the switch becomes part of the call in the table: see
+// Fibre::switch_to.
+
+// A warp goes on for as long as it can before the next one begins: that drives the warps of a block
+// as far apart as its barriers allow. The fibre of run() comes next when the block is over or
+// stuck.
+[[gnu::always_inline]] inline Fibre& BlockRunner::next_fibre() {
+  for (;;) {
+    if (runnable_.empty()) {
+      if (at_barrier_ < grid_.threads) return outside_;
+      start_round();
+    }
+    const int index = runnable_.back();
+    Warp& warp = warps_[static_cast<std::size_t>(index)];
+    if (const int lane = warp.next_lane(); lane >= 0) {
+      thread_ = index * warp_lanes + lane;
+      return *threads_[static_cast<std::size_t>(thread_)]->fibre;
+    }
+    if (warp.offered() == warp_lanes) {
+      warp.exchange();
+      if (schedule_.order == ScheduleOrder::shuffled) {
+        draw_lanes(warp);
+        pick_warp();
+      }
+    } else {
+      runnable_.pop_back();
+    }
+  }
+}
+
+[[gnu::always_inline]] inline void BlockRunner::wait() {
+  Fibre& self = *threads_[static_cast<std::size_t>(thread_)]->fibre;
+  Fibre& next = next_fibre();
+  if (&next != &self) self.switch_to(next);
+}
+
+[[gnu::always_inline]] inline void BlockRunner::wait_at_barrier() {
+  ++at_barrier_;
+  wait();
+}
+
+[[gnu::always_inline]] inline unsigned BlockRunner::exchange(unsigned value, int source) {
+  const int lane = thread_ % warp_lanes;
+  Warp& warp = warps_[static_cast<std::size_t>(thread_ / warp_lanes)];
+  warp.offer(lane, value, source);
+  wait();
+  return warp.received(lane);
+}
+
 struct BlockRunner::Calls {
   static int thread_index() { return running->thread_; }
   static long long block_index() { return running->block_; }
@@ -140,52 +189,6 @@ Error BlockRunner::fault() const {
                       " have ended";
   if (ended_ > 0) words += ", thread " + std::to_string(ended_thread_) + " the last of them";
   return Error{.code = ErrorCode::internal, .message = std::move(words)};
-}
-
-void BlockRunner::wait() {
-  Fibre& self = *threads_[static_cast<std::size_t>(thread_)]->fibre;
-  Fibre& next = next_fibre();
-  if (&next != &self) self.switch_to(next);
-}
-
-void BlockRunner::wait_at_barrier() {
-  ++at_barrier_;
-  wait();
-}
-
-unsigned BlockRunner::exchange(unsigned value, int source) {
-  const int lane = thread_ % warp_lanes;
-  Warp& warp = warps_[static_cast<std::size_t>(thread_ / warp_lanes)];
-  warp.offer(lane, value, source);
-  wait();
-  return warp.received(lane);
-}
-
-// A warp goes on for as long as it can before the next one begins: that drives the warps of a block
-// as far apart as its barriers allow. The fibre of run() comes next when the block is over or
-// stuck.
-Fibre& BlockRunner::next_fibre() {
-  for (;;) {
-    if (runnable_.empty()) {
-      if (at_barrier_ < grid_.threads) return outside_;
-      start_round();
-    }
-    const int index = runnable_.back();
-    Warp& warp = warps_[static_cast<std::size_t>(index)];
-    if (const int lane = warp.next_lane(); lane >= 0) {
-      thread_ = index * warp_lanes + lane;
-      return *threads_[static_cast<std::size_t>(thread_)]->fibre;
-    }
-    if (warp.offered() == warp_lanes) {
-      warp.exchange();
-      if (schedule_.order == ScheduleOrder::shuffled) {
-        draw_lanes(warp);
-        pick_warp();
-      }
-    } else {
-      runnable_.pop_back();
-    }
-  }
 }
 
 void BlockRunner::start_round() {

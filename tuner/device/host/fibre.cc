@@ -3,7 +3,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <boost/context/detail/fcontext.hpp>
 #include <cerrno>
 #include <cstring>
 #include <string>
@@ -13,30 +12,9 @@
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/asan_interface.h>
-#include <sanitizer/common_interface_defs.h>
-#endif
-#if defined(__SANITIZE_THREAD__)
-#include <sanitizer/tsan_interface.h>
 #endif
 
 namespace normd {
-
-using boost::context::detail::fcontext_t;
-using boost::context::detail::transfer_t;
-
-// What the fibre that is left hands to the one that goes on.
-struct Fibre::Crossing {
-  Fibre* from;
-  Fibre* to;
-
-  static void begin(transfer_t transfer) {
-    const Crossing crossing = *static_cast<Crossing*>(transfer.data);
-    Fibre& self = *crossing.to;
-    self.arrive_from(*crossing.from, transfer.fctx);
-    self.body_(self.argument_);
-    NORMD_CHECK(!"a fibre's body returned");
-  }
-};
 
 // A mapping whose lowest page is never accessible: running off the end of the stack is a fault at
 // once and not a silent write into the next stack.
@@ -74,10 +52,18 @@ Fibre::Fibre(Body body, void* argument, std::unique_ptr<Stack> stack)
       stack_bottom_(stack_->bottom()),
       stack_bytes_(stack_->bytes) {
   place_ = boost::context::detail::make_fcontext(stack_->bottom() + stack_bytes_, stack_bytes_,
-                                                 &Crossing::begin);
+                                                 &Fibre::begin);
 #if defined(__SANITIZE_THREAD__)
   thread_state_ = __tsan_create_fiber(0);
 #endif
+}
+
+void Fibre::begin(boost::context::detail::transfer_t transfer) {
+  const Crossing crossing = *static_cast<Crossing*>(transfer.data);
+  Fibre& self = *crossing.to;
+  self.arrive_from(*crossing.from, transfer.fctx);
+  self.body_(self.argument_);
+  NORMD_CHECK(!"a fibre's body returned");
 }
 
 Result<std::unique_ptr<Fibre>> Fibre::create(Body body, void* argument, std::size_t stack_bytes) {
@@ -98,29 +84,6 @@ Result<std::unique_ptr<Fibre>> Fibre::create(Body body, void* argument, std::siz
 Fibre::~Fibre() {
 #if defined(__SANITIZE_THREAD__)
   if (stack_) __tsan_destroy_fiber(thread_state_);
-#endif
-}
-
-void Fibre::switch_to(Fibre& next) {
-  Crossing crossing{.from = this, .to = &next};
-#if defined(__SANITIZE_ADDRESS__)
-  __sanitizer_start_switch_fiber(&fake_stack_, next.stack_bottom_, next.stack_bytes_);
-#endif
-#if defined(__SANITIZE_THREAD__)
-  __tsan_switch_to_fiber(next.thread_state_, 0);
-#endif
-  const fcontext_t place = next.place_;
-  next.place_ = nullptr;
-  const transfer_t transfer = boost::context::detail::jump_fcontext(place, &crossing);
-  arrive_from(*static_cast<Crossing*>(transfer.data)->from, transfer.fctx);
-}
-
-// The first thing on the new stack. `from` was left a moment ago, and only now is it known where.
-void Fibre::arrive_from(Fibre& from, void* left_at) {
-  from.place_ = left_at;
-#if defined(__SANITIZE_ADDRESS__)
-  // This is also how the bounds of the thread's own stack become known.
-  __sanitizer_finish_switch_fiber(fake_stack_, &from.stack_bottom_, &from.stack_bytes_);
 #endif
 }
 

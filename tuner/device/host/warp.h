@@ -3,7 +3,10 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+
+#include "kernels/check.h"
 
 namespace normd {
 
@@ -20,10 +23,20 @@ class Warp {
   int next_lane() { return next_ < warp_lanes ? order_[static_cast<std::size_t>(next_++)] : -1; }
 
   // Lane `lane` offers `value` and wants that of lane `source`, modulo 32 as on a GPU.
-  void offer(int lane, unsigned value, int source);
+  void offer(int lane, unsigned value, int source) {
+    NORMD_CHECK(offered_ < warp_lanes);
+    value_[static_cast<std::size_t>(lane)] = value;
+    source_[static_cast<std::size_t>(lane)] = static_cast<std::uint8_t>(source & (warp_lanes - 1));
+    ++offered_;
+  }
   int offered() const { return offered_; }
   // All lanes have offered: everyone's wish is met and they start over in the same order.
-  void exchange();
+  void exchange() {
+    NORMD_CHECK(offered_ == warp_lanes);
+    for (std::size_t lane = 0; lane < warp_lanes; ++lane) received_[lane] = value_[source_[lane]];
+    offered_ = 0;
+    next_ = 0;
+  }
   unsigned received(int lane) const { return received_[static_cast<std::size_t>(lane)]; }
   void forget_offers() { offered_ = 0; }
 
