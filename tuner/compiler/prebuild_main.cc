@@ -2,10 +2,13 @@
 // and for the host, and writes them into one file (prebuilt_archive.h). Run by CMake while the
 // project is built; it needs no GPU. What an earlier run compiled from the same source is taken
 // over.
+#include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "kernels/source.h"
@@ -66,19 +69,35 @@ const Binary* find_done(const std::vector<PrebuiltEntry>& done, const Source& so
   return nullptr;
 }
 
+Result<Binary> build_one(const Job& job, const std::vector<PrebuiltEntry>& done,
+                         const CompilerPlaces& places) {
+  const Result<std::string> compiler = compiler_version(job.source.target, places);
+  if (!compiler) return fail(compiler.error());
+  if (const Binary* same = find_done(done, job.source, *compiler); same != nullptr) return *same;
+  return compile(job.source, places);
+}
+
+// On all cores: the fallback alone takes seconds for each architecture. Each thread takes the next
+// job and writes to that job's own place.
 Result<std::vector<PrebuiltEntry>> build_all(const std::vector<PrebuiltEntry>& done,
                                              const CompilerPlaces& places) {
-  std::vector<PrebuiltEntry> entries;
-  for (const Job& job : all_jobs()) {
-    const Result<std::string> compiler = compiler_version(job.source.target, places);
-    if (!compiler) return fail(compiler.error());
-    if (const Binary* same = find_done(done, job.source, *compiler); same != nullptr) {
-      entries.push_back({.kernel = job.kernel, .binary = *same});
-      continue;
+  const std::vector<Job> jobs = all_jobs();
+  std::vector<Result<Binary>> binaries(jobs.size());
+  {
+    std::atomic<std::size_t> next = 0;
+    std::vector<std::jthread> threads(std::max(1u, std::thread::hardware_concurrency()));
+    for (std::jthread& thread : threads) {
+      thread = std::jthread([&] {
+        for (std::size_t i = next++; i < jobs.size(); i = next++) {
+          binaries[i] = build_one(jobs[i], done, places);
+        }
+      });
     }
-    Result<Binary> binary = compile(job.source, places);
-    if (!binary) return fail(std::move(binary.error()));
-    entries.push_back({.kernel = job.kernel, .binary = *std::move(binary)});
+  }
+  std::vector<PrebuiltEntry> entries;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    if (!binaries[i]) return fail(std::move(binaries[i].error()));
+    entries.push_back({.kernel = jobs[i].kernel, .binary = *std::move(binaries[i])});
   }
   return entries;
 }
