@@ -46,6 +46,10 @@ double error_over_bound(DType dtype, double got, double expected, double bound);
 // taught template are per element.
 double relative_l2_bound(DType y);
 
+// Whether the mean counts at all. A taught template may give NaN where the mean is infinite: a
+// running mean takes infinity from infinity.
+bool mean_counts(Grade grade, double got, double expected);
+
 // What one comparison found; `failure` is empty if every value was within its bound.
 struct Comparison {
   std::int64_t elements = 0;    // of y that were compared

@@ -59,6 +59,11 @@ NORMD_DEVICE double rstd_bound(double expected, double widening) {
   return (1e-6 + widening) * expected;
 }
 
+// A taught template may give NaN where the mean is infinite.
+NORMD_DEVICE bool mean_counts(double sequential_adds, double got, double expected) {
+  return !(sequential_adds > 0 && magnitude(expected) == no_limit() && is_nan(got));
+}
+
 // 0 to 1 is within the bound. NaN matches only NaN, and infinity only the same infinity; but a value
 // that rounds to infinity within its bound may be infinite.
 NORMD_DEVICE double error_over_bound(unsigned kind, double got, double expected, double bound) {

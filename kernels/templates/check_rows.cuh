@@ -121,7 +121,8 @@ NORMD_DEVICE void check_row(const CheckArguments& arguments, long long row, doub
                               ? taught_widening(arguments.sequential_adds, mean, rstd)
                               : 0.0;
   if (widening > widening_max) return;
-  if (thread_index() == 0 && arguments.mean != nullptr) {
+  if (thread_index() == 0 && arguments.mean != nullptr &&
+      mean_counts(arguments.sequential_adds, arguments.mean[row], mean)) {
     take(record, 1u,
          {row, -1, arguments.mean[row], mean, mean_bound(definition.x_max_abs, widening, rstd)});
   }

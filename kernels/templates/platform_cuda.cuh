@@ -93,6 +93,7 @@ NORMD_DEVICE void round_pairs(const float (&values)[count], Pack<fp32, count>& p
 
 template <int count>
 NORMD_DEVICE void round_pairs(const float (&values)[count], Pack<fp16, count>& pack) {
+#if __CUDA_ARCH__ >= 800
 #pragma unroll
   for (int i = 0; i + 1 < count; i += 2) {
     unsigned pair;
@@ -101,6 +102,10 @@ NORMD_DEVICE void round_pairs(const float (&values)[count], Pack<fp16, count>& p
     pack.element[i + 1].bits = static_cast<unsigned short>(pair >> 16);
   }
   if constexpr (count % 2 == 1) pack.element[count - 1] = float_to_fp16(values[count - 1]);
+#else
+#pragma unroll
+  for (int i = 0; i < count; ++i) pack.element[i] = float_to_fp16(values[i]);
+#endif
 }
 
 template <int count>

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/template.h"
+#include "kernels/tolerance.h"
 
 namespace normd {
 
@@ -40,8 +40,11 @@ struct KnownAnswer {
 
 std::vector<KnownAnswer> known_answers();
 
-// Whether a y that a kernel of this grade gave is the known one.
-bool is_known_y(const KnownAnswer& answer, const KnownY& known, double got, Grade grade);
+// Whether a y that a kernel of grade exact gave is the known one; and the same for a taught
+// template whose bound is `widening` looser, of which beyond widening_max only a finite number is
+// asked.
+bool is_known_y(const KnownAnswer& answer, const KnownY& known, double got);
+bool is_near_known_y(const KnownAnswer& answer, const KnownY& known, double got, double widening);
 
 // The same for the statistics that a kernel of grade exact gave.
 bool are_known_statistics(const KnownStatistics& known, double mean, double rstd);

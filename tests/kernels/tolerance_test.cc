@@ -186,6 +186,15 @@ TEST(tolerance, a_nan_row_must_be_nan_and_an_infinite_mean_infinite) {
   EXPECT_NE(answer.compare_all(taught(4)).failure, "");
 }
 
+TEST(tolerance, only_a_taught_template_may_lose_an_infinite_mean) {
+  Answer answer({{1, std::numeric_limits<float>::infinity(), 3, 4}}, DType::fp32);
+  answer.mean()[0] = nan_float;
+  EXPECT_NE(answer.compare_all().failure, "");
+  EXPECT_EQ(answer.compare_all(taught(4)).failure, "");
+  answer.mean()[0] = -std::numeric_limits<float>::infinity();
+  EXPECT_NE(answer.compare_all(taught(4)).failure, "");
+}
+
 TEST(tolerance, infinity_counts_only_where_the_right_answer_rounds_to_it) {
   EXPECT_EQ(error_over_bound(DType::fp16, infinity, infinity, 1), 0.0);
   EXPECT_EQ(error_over_bound(DType::fp16, -infinity, infinity, 1), infinity);
