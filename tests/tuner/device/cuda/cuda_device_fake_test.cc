@@ -1,5 +1,5 @@
 // CudaDevice over a stand-in for the driver: what it asks for, and what it makes of each answer.
-// The same device on a real GPU is in ../cuda_device_test.cc.
+// The same device on a real GPU is in cuda_device_test.cc.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "tests/tuner/device/gpu_test.h"
+#include "tests/tuner/device/cuda/gpu_test.h"
 
 namespace normd {
 namespace {
