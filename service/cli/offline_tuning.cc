@@ -1,5 +1,7 @@
 #include "service/cli/offline_tuning.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <memory>
 
@@ -14,6 +16,11 @@ Result<DeviceListing> host_device(const std::string& name) {
   const Result<std::unique_ptr<Device>> device = open_device(name);
   if (!device) return fail(device.error());
   return DeviceListing{.identity = (*device)->identity(), .spec = (*device)->spec()};
+}
+
+// Where daemons of this user keep the locks of devices: measuring takes turns with them.
+std::string turn_directory() {
+  return "/tmp/normd-turn-" + std::to_string(geteuid());
 }
 
 v1::TuneResponse response_of(const Tuning& tuning) {
@@ -65,7 +72,7 @@ Result<v1::TuneResponse> tune_offline(
                .device = device.empty() ? listing->identity.uuid : device,
                .spec = listing->spec,
                .identity = listing->identity,
-               .turn_directory = place.path + "/turns"});
+               .turn_directory = turn_directory()});
   const Result<Tuning> tuning = tuner.tune(
       request, [&](const TuneProgress& step) { progress(to_message(step)); }, std::stop_token{});
   if (!tuning) return fail(tuning.error());
