@@ -1,0 +1,112 @@
+#include "service/daemon/core.h"
+
+#include "kernels/text.h"
+#include "tuner/compiler/compiler.h"
+
+namespace normd {
+namespace {
+
+// Listings and explanations waiting at once; each reads the store for a moment.
+constexpr std::size_t control_tasks_max = 1024;
+
+// How often the file of the store is given back to the file system's order when nothing happens.
+constexpr int tidy_every_s = 60;
+
+}  // namespace
+
+Core::Core(Parts parts)
+    : parts_(std::move(parts)),
+      admission_({.in_flight_bytes_max = limits::in_flight_bytes_max,
+                  .waiting_calls_max = limits::waiting_calls_max}),
+      control_(std::make_unique<TaskThread>(control_tasks_max, [this, ticks = 0]() mutable {
+        look_for_changes();
+        if (++ticks % tidy_every_s == 0) static_cast<void>(store().tidy());
+      })) {}
+
+Core::~Core() {
+  stop();
+  control_.reset();
+}
+
+Result<void> Core::start_device(const std::string& name) {
+  auto device = ServedDevice::start({.name = name,
+                                     .index = static_cast<int>(devices_.size()),
+                                     .store = parts_.store.get(),
+                                     .worker = parts_.worker,
+                                     .turn_directory = parts_.turn_directory,
+                                     .compile_workers = config().compile_workers,
+                                     .tuning_budget_ms = config().tuning_budget_ms,
+                                     .stop_point = parts_.stop_point,
+                                     .admission = &admission_,
+                                     .counters = &counters_,
+                                     .log = parts_.log,
+                                     .lost = parts_.lost});
+  if (!device) return fail(std::move(device.error()));
+  devices_.push_back(std::move(*device));
+  return {};
+}
+
+Result<ServedDevice*> Core::find_device(std::string_view name) const {
+  if (name.empty()) return devices_.front().get();
+  const auto index = parse_integer(name);
+  for (const auto& device : devices_) {
+    if (device->identity().uuid == name || (index && *index == device->index()))
+      return device.get();
+  }
+  return fail(ErrorCode::invalid_argument,
+              "no device '" + std::string(name.substr(0, 64)) +
+                  "' is served here; `normctl devices` lists them",
+              "device");
+}
+
+void Core::read_compiler() {
+  const auto version = compiler_version(devices_.front()->spec().architecture());
+  compiler_ = version ? *version : "none: " + version.error().message;
+}
+
+std::int64_t Core::uptime_ms() const {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() -
+                                                               started_at_)
+      .count();
+}
+
+Result<std::int64_t> Core::forget(const Key& key) {
+  auto removed = store().forget(key);
+  for (const auto& device : devices_) device->resolver().drop(key);
+  if (removed && *removed == 0) {
+    return fail(ErrorCode::not_found, "nothing is stored for this key", "key");
+  }
+  return removed;
+}
+
+void Core::look_for_changes() {
+  if (!serving_ || !store().changed_by_others()) return;
+  for (const auto& device : devices_) device->resolver().review();
+}
+
+void Core::stop() {
+  for (const auto& device : devices_) device->resolver().stop_tuning();
+}
+
+std::vector<std::pair<std::string_view, std::int64_t>> all_limits() {
+  return {{"elements_max", limits::elements_max},
+          {"columns_max", limits::columns_max},
+          {"rows_max", limits::rows_max},
+          {"message_bytes_max", limits::message_bytes_max},
+          {"in_flight_bytes_max", limits::in_flight_bytes_max},
+          {"connections_max", limits::connections_max},
+          {"serving_queue_max", limits::serving_queue_max},
+          {"tuning_queue_max", limits::tuning_queue_max},
+          {"waiting_calls_max", limits::waiting_calls_max},
+          {"tuning_budget_ms", limits::tuning_budget_ms},
+          {"tuning_budget_ms_max", limits::tuning_budget_ms_max},
+          {"trial_ms_max", limits::trial_ms_max},
+          {"compile_ms_max", limits::compile_ms_max},
+          {"tuning_memory_bytes_max", limits::tuning_memory_bytes_max},
+          {"kernels_in_memory_max", limits::kernels_in_memory_max},
+          {"store_bytes_max", limits::store_bytes_max},
+          {"status_message_bytes_max", limits::status_message_bytes_max},
+          {"status_details_bytes_max", limits::status_details_bytes_max}};
+}
+
+}  // namespace normd

@@ -1,0 +1,217 @@
+#include "service/daemon/daemon.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
+#include "service/daemon/accept_loop.h"
+#include "service/daemon/core.h"
+#include "service/daemon/listening.h"
+#include "service/daemon/server.h"
+#include "service/daemon/signals.h"
+#include "service/daemon/warm_list.h"
+#include "tuner/device/open_device.h"
+
+namespace normd {
+namespace {
+
+// Calls in flight get this long to end by themselves after a stop signal.
+constexpr std::chrono::milliseconds grace{2'000};
+
+// Everything that listens. The lock is taken here, before any other part can be in the way of the
+// daemon that has it.
+struct Listeners {
+  UnixListener unix_listener;
+  std::optional<TcpListener> tcp;
+
+  std::vector<int> descriptors() const {
+    std::vector<int> all{unix_listener.descriptor()};
+    if (tcp) all.push_back(tcp->socket.get());
+    return all;
+  }
+};
+
+Started<Listeners> listen(const Config& config) {
+  auto unix_listener = UnixListener::bind(config.socket.path);
+  if (!unix_listener) return tl::unexpected(std::move(unix_listener.error()));
+  Listeners listeners{std::move(*unix_listener), std::nullopt};
+  if (config.listen) {
+    auto tcp = listen_tcp(*config.listen);
+    if (!tcp) return tl::unexpected(std::move(tcp.error()));
+    listeners.tcp = std::move(*tcp);
+  }
+  return listeners;
+}
+
+// Half of what the process may open is for connections; the store, workers and locks need the rest.
+int connections_max() {
+  rlimit files{};
+  getrlimit(RLIMIT_NOFILE, &files);
+  files.rlim_cur = files.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &files);
+  getrlimit(RLIMIT_NOFILE, &files);
+  return static_cast<int>(std::min<rlim_t>(limits::connections_max, files.rlim_cur / 2));
+}
+
+// Device locks are shared by all programs of one user on this host, wherever their sockets are.
+std::string turn_directory() {
+  return "/tmp/normd-turn-" + std::to_string(geteuid());
+}
+
+Result<std::vector<std::string>> device_names(const Config& config) {
+  if (!config.devices.empty()) return config.devices;
+  const auto gpus = list_gpus();
+  if (!gpus) {
+    return fail(ErrorCode::failed_precondition,
+                "no GPU can be served: " + gpus.error().message +
+                    ". To try things out on the CPU: normd --devices host");
+  }
+  std::vector<std::string> names;
+  for (const DeviceListing& gpu : *gpus) names.push_back(gpu.identity.uuid);
+  return names;
+}
+
+Result<void> start_devices(Core& core) {
+  const auto names = device_names(core.config());
+  if (!names) return fail(names.error());
+  for (const std::string& name : *names) {
+    if (auto started = core.start_device(name); !started) {
+      Error error = std::move(started.error());
+      error.message = "device " + name + ": " + error.message;
+      return fail(std::move(error));
+    }
+    const ServedDevice& device = *core.devices().back();
+    core.log().info("device", {{"index", device.index()},
+                               {"uuid", device.identity().uuid},
+                               {"name", device.identity().name},
+                               {"driver", device.identity().driver},
+                               {"fingerprint", to_text(device.fingerprint())}});
+    if (device.spec().kind == DeviceKind::host) {
+      core.log().warning("host_device",
+                         {{"note", "kernels run on the CPU; times mean nothing for a GPU"}});
+    }
+  }
+  core.read_compiler();
+  core.log().info("compiler", {{"compiler", core.compiler()}});
+  return {};
+}
+
+// Winners of the listed shapes are in memory when this returns; the rest is being tuned.
+void warm(Core& core, const std::vector<WarmShape>& shapes) {
+  int loaded = 0;
+  for (const WarmShape& shape : shapes) {
+    for (const auto& device : core.devices()) {
+      // As Run has it: the daemon's own memory is aligned to anything.
+      Problem problem = shape.problem;
+      problem.align_bytes = device->spec().vector_bytes_max;
+      if (device->resolver().warm(problem, shape.mode)) ++loaded;
+    }
+  }
+  if (!shapes.empty()) {
+    core.log().info(
+        "warm",
+        {{"shapes", shapes.size()}, {"devices", core.devices().size()}, {"loaded", loaded}});
+  }
+}
+
+Result<std::vector<WarmShape>> read_warm_list(const std::string& path) {
+  if (path.empty()) return std::vector<WarmShape>();
+  std::ifstream file(path, std::ios::binary);
+  if (!file) {
+    return fail(ErrorCode::invalid_argument, "--warm: " + path + " cannot be read", "warm");
+  }
+  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  return parse_warm_list(text, path);
+}
+
+// One line on standard output for whoever waits for it, a script or a person.
+void announce(const Config& config, const Listeners& listeners) {
+  std::string line = "normd ready socket=" + config.socket.path;
+  if (listeners.tcp) {
+    line += " listen=" + config.listen->host + ":" + std::to_string(listeners.tcp->port);
+  }
+  std::printf("%s\n", line.c_str());
+  std::fflush(stdout);
+}
+
+ExitCode serve_until_stopped(Core& core, const Listeners& listeners,
+                             const std::vector<WarmShape>& shapes) {
+  auto server = Server::start(core);
+  if (!server) {
+    core.log().error("start_failed", {{"reason", server.error()}});
+    return ExitCode::internal;
+  }
+  {
+    const AcceptLoop accept_loop(
+        {.listeners = listeners.descriptors(),
+         .connections_max = connections_max(),
+         .take = [&](int descriptor,
+                     int listener) { server->take_connection(descriptor, listener); },
+         .log = &core.log()});
+    warm(core, shapes);
+    core.set_serving(true);
+    server->set_health(true);
+    announce(core.config(), listeners);
+    core.log().info("serving",
+                    {{"socket", core.config().socket.path}, {"store", core.store().status().path}});
+    const int signal = wait_for_stop_signal();
+    core.log().info("stopping", {{"signal", signal}});
+    core.set_serving(false);
+    server->set_health(false);
+  }
+  core.stop();
+  server->stop(grace);
+  return ExitCode::stopped;
+}
+
+ExitCode fail_with(const Log& log, ExitCode exit_code, const Error& error) {
+  log.error("start_failed", {{"exit_status", static_cast<int>(exit_code)}, {"reason", error}});
+  return exit_code;
+}
+
+}  // namespace
+
+ExitCode run_daemon(const DaemonParts& parts) {
+  const Config& config = *parts.config;
+  const Log& log = *parts.log;
+  const auto shapes = read_warm_list(config.warm_file);
+  if (!shapes) return fail_with(log, ExitCode::usage, shapes.error());
+  const auto listeners = listen(config);
+  if (!listeners) return fail_with(log, listeners.error().exit_code, listeners.error().error);
+  auto store = Store::open(config.store.path, Store::Mode::read_write);
+  if (!store) return fail_with(log, ExitCode::place_unusable, store.error());
+  const StoreStatus status = (*store)->status();
+  if (!status.set_aside.empty()) log.warning("store_set_aside", {{"as", status.set_aside}});
+  if (!status.persistent) log.warning("store_degraded", {{"reason", status.degraded_reason}});
+
+  std::vector<std::string> worker{parts.program, "worker"};
+  if (!parts.stop_point.name.empty()) {
+    worker.insert(worker.end(), {"--stop-point", parts.stop_point.name});
+  }
+  Core core({.config = &config,
+             .log = &log,
+             .store = std::move(*store),
+             .worker = worker,
+             .turn_directory = turn_directory(),
+             .stop_point = parts.stop_point,
+             // Nothing can be repaired in this process: the supervisor starts the next one warm.
+             .lost = [&log](const Error& error) {
+               log.error("device_lost", {{"reason", error}});
+               std::_Exit(static_cast<int>(ExitCode::device_lost));
+             }});
+  if (auto started = start_devices(core); !started) {
+    return fail_with(log, ExitCode::no_device, started.error());
+  }
+  const ExitCode exit_code = serve_until_stopped(core, *listeners, *shapes);
+  if (auto tidied = core.store().tidy(); !tidied) {
+    log.warning("store_not_tidied", {{"reason", tidied.error()}});
+  }
+  log.info("stopped");
+  return exit_code;
+}
+
+}  // namespace normd

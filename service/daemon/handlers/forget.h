@@ -1,0 +1,14 @@
+// The handler of Forget: validates, asks the core, translates the answer. Runs on the core's
+// control thread, because it reads the store.
+#pragma once
+
+#include "kernels/error.h"
+#include "normd/v1/normd.pb.h"
+
+namespace normd {
+
+class Core;
+
+Result<v1::ForgetResponse> forget(Core& core, const v1::ForgetRequest& request);
+
+}  // namespace normd

@@ -1,0 +1,14 @@
+// The handler of ListWinners: validates, asks the core, translates the answer. Runs on the core's
+// control thread, because it reads the store.
+#pragma once
+
+#include "kernels/error.h"
+#include "normd/v1/normd.pb.h"
+
+namespace normd {
+
+class Core;
+
+Result<v1::ListWinnersResponse> list_winners(Core& core, const v1::ListWinnersRequest& request);
+
+}  // namespace normd

@@ -1,0 +1,294 @@
+#include "service/daemon/resolver.h"
+
+#include <chrono>
+#include <utility>
+
+#include "kernels/limits.h"
+
+namespace normd {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// How long a miss is believed before the store is asked again. Another device or process may have
+// tuned the key meanwhile; a request for an untuned shape should not cost a query each time.
+constexpr std::chrono::seconds miss_believed{1};
+
+// A tuning that failed is not started again by every request for its shape: without a compiler,
+// say, each would fail alike.
+constexpr std::chrono::seconds retry_after{60};
+
+// Failures remembered; each is a key text. Beyond it all are forgotten, and tried again.
+constexpr std::size_t failures_max = 4096;
+
+Error stopping() {
+  return {ErrorCode::unavailable, "the daemon is stopping", {}};
+}
+
+// Room for every call that waits for a tuning to be answered at once, and for as many cold
+// requests.
+constexpr std::size_t lookups_max = 2 * limits::waiting_calls_max;
+
+Error lookups_full() {
+  return {ErrorCode::resource_exhausted,
+          "requests for shapes that are not in memory are at their limit waiting_calls_max = " +
+              std::to_string(limits::waiting_calls_max) + "; try again in a moment",
+          "waiting_calls_max"};
+}
+
+Error not_tuned(const std::string& key) {
+  return {
+      ErrorCode::failed_precondition,
+      "not tuned, and the policy is to fail; tune it, or ask with policy FALLBACK or WAIT: " + key,
+      "policy"};
+}
+
+}  // namespace
+
+Resolver::Resolver(Parts parts)
+    : parts_(std::move(parts)),
+      cache_(limits::kernels_in_memory_max),
+      queue_(std::make_shared<TuningQueue>(parts_.tune, limits::tuning_queue_max)),
+      lookup_(lookups_max) {}
+
+Resolver::~Resolver() {
+  stop_tuning();
+}
+
+void Resolver::stop_tuning() {
+  // The queue's own end waits for its tuning; no lock is held meanwhile.
+  const auto going = std::exchange(*queue_.lock(), nullptr);
+}
+
+Key Resolver::key_of(const Problem& problem, BucketMode mode) const {
+  return make_key(problem, parts_.serving->spec(), parts_.fingerprint, mode);
+}
+
+Result<std::shared_ptr<Admission::Hold>> Resolver::admitted_waiting() {
+  auto hold = parts_.admission->admit_waiting_call();
+  if (!hold) return fail(std::move(hold.error()));
+  return std::make_shared<Admission::Hold>(std::move(*hold));
+}
+
+Resolved Resolver::from_fallback(std::string key) const {
+  return {parts_.serving->fallback(), Origin::fallback, std::move(key)};
+}
+
+void Resolver::resolve(ResolveAsk ask, std::shared_ptr<Cancellation> cancellation, Done done) {
+  const Key key = key_of(ask.problem, ask.mode);
+  const Known known = cache_.find(key, Clock::now());
+  if (const auto* kernel = std::get_if<ServedKernelPointer>(&known)) {
+    return done(Resolved{*kernel, Origin::memory, (*kernel)->key});
+  }
+  if (const auto* miss = std::get_if<KnownMiss>(&known)) {
+    if (ask.policy == Policy::fallback) return done(from_fallback(miss->key));
+    if (ask.policy == Policy::fail) return done(fail(not_tuned(miss->key)));
+  }
+  const bool posted = lookup_.post([this, key, ask = std::move(ask), cancellation, done] {
+    resolve_from_store(key, ask, cancellation, done);
+  });
+  if (!posted) done(fail(lookups_full()));
+}
+
+Resolver::Looked Resolver::look_up(const Key& key) {
+  StoredWinner stored = read_stored_winner(*parts_.store, key, parts_.serving->spec());
+  Looked looked{.unusable_winner = stored.winner.has_value(), .why = std::move(stored.why)};
+  if (!stored.order) return looked;
+  const std::string digest = stored.order->binary.digest;
+  if (quarantined_.lock()->contains(digest)) {
+    looked.why = "the stored winner failed on this device earlier";
+    return looked;
+  }
+  auto loaded = parts_.serving->load(std::move(*stored.order)).get();
+  if (!loaded) {
+    quarantine(key, digest, loaded.error());
+    looked.why = "the stored winner did not load: " + loaded.error().message;
+    return looked;
+  }
+  cache_.put(key, *loaded);
+  looked.kernel = std::move(*loaded);
+  return looked;
+}
+
+void Resolver::resolve_from_store(const Key& key, const ResolveAsk& ask,
+                                  const std::shared_ptr<Cancellation>& cancellation,
+                                  const Done& done) {
+  // Another lookup may have loaded it since.
+  const Known known = cache_.find(key, Clock::now());
+  if (const auto* kernel = std::get_if<ServedKernelPointer>(&known)) {
+    return done(Resolved{*kernel, Origin::memory, (*kernel)->key});
+  }
+  Looked looked = look_up(key);
+  if (looked.kernel) {
+    std::string text = looked.kernel->key;
+    return done(Resolved{std::move(looked.kernel), Origin::store, std::move(text)});
+  }
+  std::string text = to_text(key);
+  cache_.put_miss(key, {text, Clock::now() + miss_believed});
+  parts_.log->debug("miss", {{"key", text}, {"why", looked.why}});
+  switch (ask.policy) {
+    case Policy::fallback:
+      tune_behind(key, ask, looked.unusable_winner);
+      return done(from_fallback(std::move(text)));
+    case Policy::wait:
+      return wait_for_tuning(key, ask, looked.unusable_winner, cancellation, done);
+    case Policy::fail:
+      return done(fail(not_tuned(text)));
+  }
+}
+
+void Resolver::wait_for_tuning(const Key& key, const ResolveAsk& ask, bool again,
+                               const std::shared_ptr<Cancellation>& cancellation,
+                               const Done& done) {
+  const TuneRequest request{.problem = ask.problem,
+                            .mode = ask.mode,
+                            .budget_ms = parts_.tuning_budget_ms,
+                            .again = again};
+  // Written below and read by a later task, both on the lookup thread.
+  const auto joined = std::make_shared<Joined>(Joined::joined);
+  auto place = admitted_waiting();
+  if (!place) return done(fail(std::move(place.error())));
+  Waiter waiter{
+      .finished = [this, key, joined, done, place = *place](const Result<Tuning>& tuning) {
+        const bool posted = lookup_.post(
+            [this, key, joined, done, tuning] { answer_after_tuning(key, tuning, *joined, done); });
+        if (!posted) done(fail(stopping()));
+      }};
+  const auto tuning = queue();
+  if (!tuning) return done(fail(stopping()));
+  auto ticket = tuning->submit(to_text(key), request, ask.client, std::move(waiter));
+  if (!ticket) return done(fail(std::move(ticket.error())));
+  *joined = ticket->joined;
+  cancellation->on_cancel([this, id = ticket->waiter] {
+    if (const auto open = queue()) open->remove(id);
+  });
+}
+
+void Resolver::answer_after_tuning(const Key& key, const Result<Tuning>& tuning, Joined joined,
+                                   const Done& done) {
+  if (!tuning) return done(fail(tuning.error()));
+  const Origin origin = joined == Joined::joined ? Origin::joined
+                        : tuning->from_store     ? Origin::store
+                                                 : Origin::tuned;
+  const Known known = cache_.find(key, Clock::now());
+  if (const auto* kernel = std::get_if<ServedKernelPointer>(&known)) {
+    return done(Resolved{*kernel, origin, (*kernel)->key});
+  }
+  Looked looked = look_up(key);
+  if (!looked.kernel) {
+    parts_.log->warning("tuned_but_not_served", {{"key", to_text(key)}, {"why", looked.why}});
+    return done(from_fallback(to_text(key)));
+  }
+  std::string text = looked.kernel->key;
+  done(Resolved{std::move(looked.kernel), origin, std::move(text)});
+}
+
+void Resolver::tune_behind(const Key& key, const ResolveAsk& ask, bool again) {
+  const std::string text = to_text(key);
+  {
+    const auto behind = behind_.lock();
+    Behind& entry = (*behind)[text];
+    if (entry.under_way || Clock::now() < entry.retry_at) return;
+    entry.under_way = true;
+  }
+  Waiter waiter{.finished = [this, key, text](const Result<Tuning>& tuning) {
+    {
+      const auto behind = behind_.lock();
+      if (behind->size() > failures_max) behind->clear();
+      (*behind)[text] = {.retry_at = Clock::now() + retry_after};
+    }
+    if (!tuning) {
+      parts_.log->warning("tuning_failed", {{"key", text}, {"reason", tuning.error()}});
+      return;
+    }
+    parts_.log->info("tuned", {{"key", text}, {"elapsed_ms", tuning->elapsed_ms}});
+    // Loaded now, so that the next request is a hit. A winner that cannot be loaded keeps its
+    // place among the failures: tuning it again at once would not help.
+    static_cast<void>(lookup_.post([this, key, text] {
+      if (look_up(key).kernel) behind_.lock()->erase(text);
+    }));
+  }};
+  const TuneRequest request{.problem = ask.problem,
+                            .mode = ask.mode,
+                            .budget_ms = parts_.tuning_budget_ms,
+                            .again = again};
+  const auto tuning = queue();
+  if (!tuning) return;
+  auto ticket = tuning->submit(text, request, ask.client, std::move(waiter));
+  if (ticket) return;
+  parts_.log->warning("tuning_not_queued", {{"key", text}, {"reason", ticket.error()}});
+  behind_.lock()->erase(text);
+}
+
+Result<Joined> Resolver::tune(const TuneRequest& request, const std::string& client, Waiter waiter,
+                              Cancellation& cancellation) {
+  const Key key = key_of(request.problem, request.mode);
+  // A tuning of one template or a repeated one is another flight than the plain one.
+  std::string flight = to_text(key);
+  if (!request.template_name.empty()) flight += " template=" + request.template_name;
+  if (request.again) flight += " again";
+  auto place = admitted_waiting();
+  if (!place) return fail(std::move(place.error()));
+  auto finished = std::move(waiter.finished);
+  waiter.finished = [this, key, finished, place = *place](const Result<Tuning>& tuning) {
+    const bool posted = lookup_.post([this, key, finished, tuning] {
+      if (tuning && tuning->winner) look_up(key);
+      finished(tuning);
+    });
+    if (!posted) finished(fail(stopping()));
+  };
+  const auto tuning = queue();
+  if (!tuning) return fail(stopping());
+  auto ticket = tuning->submit(flight, request, client, std::move(waiter));
+  if (!ticket) return fail(std::move(ticket.error()));
+  cancellation.on_cancel([this, id = ticket->waiter] {
+    if (const auto open = queue()) open->remove(id);
+  });
+  return ticket->joined;
+}
+
+void Resolver::quarantine(const Key& key, const std::string& binary_digest, const Error& error) {
+  quarantined_.lock()->insert(binary_digest);
+  cache_.drop(key);
+  ++parts_.counters->winners_quarantined;
+  parts_.log->error("winner_quarantined",
+                    {{"key", to_text(key)}, {"binary", binary_digest}, {"reason", error}});
+}
+
+void Resolver::review() {
+  static_cast<void>(lookup_.post([this] {
+    cache_.drop_misses();
+    for (const KernelCache::Loaded& loaded : cache_.loaded()) {
+      const auto stored = parts_.store->find_winner(loaded.key);
+      if (!stored) continue;  // unreadable just now: what is loaded stays right
+      const bool same = *stored && (*stored)->binary_digest == loaded.binary_digest &&
+                        to_text((*stored)->candidate) == loaded.candidate;
+      if (!same) cache_.drop(loaded.key);
+    }
+  }));
+}
+
+bool Resolver::warm(const Problem& problem, BucketMode mode) {
+  std::promise<bool> loaded;
+  const bool posted = lookup_.post([&] {
+    const Key key = key_of(problem, mode);
+    const Looked looked = look_up(key);
+    if (!looked.kernel) {
+      tune_behind(key, {.problem = problem, .mode = mode, .client = "warm"},
+                  looked.unusable_winner);
+    }
+    loaded.set_value(looked.kernel != nullptr);
+  });
+  return posted && loaded.get_future().get();
+}
+
+bool Resolver::in_memory(const Key& key) {
+  return std::holds_alternative<ServedKernelPointer>(cache_.find(key, Clock::now()));
+}
+
+TuningQueue::Depth Resolver::depth() {
+  const auto tuning = queue();
+  return tuning ? tuning->depth() : TuningQueue::Depth{};
+}
+
+}  // namespace normd

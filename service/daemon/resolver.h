@@ -1,0 +1,118 @@
+// Resolver: from a request's problem to the kernel that answers it, on one device. Memory first,
+// then the store, then what the policy says. resolve() and tune() may be called from any thread and
+// never block: SQL and loading happen on the lookup thread, tuning on the queue's. It never
+// launches.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "service/daemon/admission.h"
+#include "service/daemon/answer.h"
+#include "service/daemon/cancellation.h"
+#include "service/daemon/counters.h"
+#include "service/daemon/kernel_cache.h"
+#include "service/daemon/log.h"
+#include "service/daemon/serving_thread.h"
+#include "service/daemon/stored_winner.h"
+#include "service/daemon/task_thread.h"
+#include "tuner/tuning_queue.h"
+
+namespace normd {
+
+struct ResolveAsk {
+  Problem problem;  // at least one row
+  BucketMode mode = BucketMode::bucketed;
+  Policy policy = Policy::fallback;
+  std::string client;  // who asks, for fairness in the tuning queue
+};
+
+struct Resolved {
+  ServedKernelPointer kernel;
+  Origin origin = Origin::none;
+  std::string key;  // canonical text
+};
+
+class Resolver {
+ public:
+  struct Parts {
+    Store* store = nullptr;
+    ServingThread* serving = nullptr;
+    TuningQueue::TuneFunction tune;
+    Fingerprint fingerprint;
+    Admission* admission = nullptr;
+    ServingCounters* counters = nullptr;
+    const Log* log = nullptr;
+    std::int64_t tuning_budget_ms = 0;
+  };
+  explicit Resolver(Parts parts);
+  ~Resolver();
+  Resolver(const Resolver&) = delete;  // tasks and waiters refer to this object
+
+  Key key_of(const Problem& problem, BucketMode mode) const;
+
+  // `done` runs once, on this thread when memory decides and on another otherwise; never if
+  // `cancellation` was cancelled while it waited for a tuning.
+  using Done = std::function<void(Result<Resolved>)>;
+  void resolve(ResolveAsk ask, std::shared_ptr<Cancellation> cancellation, Done done);
+
+  // One tuning for whoever asked, at the caller's word; its winner is loaded before `finished`.
+  // The waiter's callbacks run on other threads and must be short.
+  Result<Joined> tune(const TuneRequest& request, const std::string& client, Waiter waiter,
+                      Cancellation& cancellation);
+
+  // The kernel of a winner failed on the device: it is not served again by this process.
+  void quarantine(const Key& key, const std::string& binary_digest, const Error& error);
+
+  // Forgets what memory knows of a key.
+  void drop(const Key& key) { cache_.drop(key); }
+  // Another process changed the store: drops every loaded winner that is no longer the stored one.
+  void review();
+  // Loads a stored winner, or queues a tuning behind; blocks. True if it was loaded. For starting.
+  bool warm(const Problem& problem, BucketMode mode);
+  // Ends the running tuning; every waiter gets `unavailable`, and none is taken on.
+  void stop_tuning();
+
+  std::size_t kernels_loaded() const { return cache_.kernels(); }
+  bool in_memory(const Key& key);
+  TuningQueue::Depth depth();
+
+ private:
+  struct Looked {
+    ServedKernelPointer kernel;    // null: a miss
+    bool unusable_winner = false;  // there is a row, but it cannot be served
+    std::string why;
+  };
+  // Tunings that requests caused without waiting: which are under way, and which failed and when
+  // to try again.
+  struct Behind {
+    bool under_way = false;
+    std::chrono::steady_clock::time_point retry_at;
+  };
+
+  // All of these on the lookup thread.
+  Looked look_up(const Key& key);
+  void resolve_from_store(const Key& key, const ResolveAsk& ask,
+                          const std::shared_ptr<Cancellation>& cancellation, const Done& done);
+  void wait_for_tuning(const Key& key, const ResolveAsk& ask, bool again,
+                       const std::shared_ptr<Cancellation>& cancellation, const Done& done);
+  void answer_after_tuning(const Key& key, const Result<Tuning>& tuning, Joined joined,
+                           const Done& done);
+  void tune_behind(const Key& key, const ResolveAsk& ask, bool again);
+
+  // A place among the calls that wait, for as long as it is kept.
+  Result<std::shared_ptr<Admission::Hold>> admitted_waiting();
+  Resolved from_fallback(std::string key) const;
+  std::shared_ptr<TuningQueue> queue() { return *queue_.lock(); }
+
+  const Parts parts_;
+  KernelCache cache_;
+  Guarded<std::map<std::string, Behind>> behind_;
+  Guarded<std::set<std::string>> quarantined_;   // digests of binaries
+  Guarded<std::shared_ptr<TuningQueue>> queue_;  // null once tuning was stopped
+  TaskThread lookup_;                            // last: its tasks use everything above
+};
+
+}  // namespace normd

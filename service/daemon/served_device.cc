@@ -1,0 +1,79 @@
+#include "service/daemon/served_device.h"
+
+#include <utility>
+
+#include "kernels/limits.h"
+
+namespace normd {
+
+Result<std::unique_ptr<ServedDevice>> ServedDevice::start(Parts parts) {
+  auto serving = ServingThread::start({.device = parts.name,
+                                       .turn_directory = parts.turn_directory,
+                                       .queue_max = limits::serving_queue_max,
+                                       .lost = parts.lost,
+                                       .log = parts.log});
+  if (!serving) return fail(std::move(serving.error()));
+  return std::unique_ptr<ServedDevice>(new ServedDevice(std::move(parts), std::move(*serving)));
+}
+
+ServedDevice::ServedDevice(Parts parts, std::unique_ptr<ServingThread> serving)
+    : parts_(std::move(parts)),
+      serving_(std::move(serving)),
+      fingerprint_(make_fingerprint(spec(), identity().mig, identity().power_limit_w)),
+      tuner_(std::make_unique<Tuner>(TunerParts{.store = parts_.store,
+                                                .worker = parts_.worker,
+                                                .device = parts_.name,
+                                                .spec = spec(),
+                                                .identity = identity(),
+                                                .compile_workers = parts_.compile_workers,
+                                                .turn_directory = parts_.turn_directory,
+                                                .tuned_by = "normd " NORMD_VERSION,
+                                                .stop_point = parts_.stop_point})),
+      resolver_(std::make_unique<Resolver>(
+          Resolver::Parts{.store = parts_.store,
+                          .serving = serving_.get(),
+                          .tune =
+                              [this](const TuneRequest& request,
+                                     const std::function<void(const TuneProgress&)>& progress,
+                                     std::stop_token stop) {
+                                return tuner_->tune(request, progress, std::move(stop));
+                              },
+                          .fingerprint = fingerprint_,
+                          .admission = parts_.admission,
+                          .counters = parts_.counters,
+                          .log = parts_.log,
+                          .tuning_budget_ms = parts_.tuning_budget_ms})) {}
+
+void ServedDevice::run(RunAsk ask, std::shared_ptr<Cancellation> cancellation, Done done) {
+  const auto shared = std::make_shared<RunAsk>(std::move(ask));
+  resolver_->resolve(shared->resolve, std::move(cancellation),
+                     [this, shared, done = std::move(done)](Result<Resolved> resolved) {
+                       if (!resolved) return done(fail(std::move(resolved.error())));
+                       serve(shared, std::move(*resolved), done);
+                     });
+}
+
+void ServedDevice::serve(std::shared_ptr<RunAsk> ask, Resolved resolved, Done done) {
+  ServeJob job{.kernel = resolved.kernel,
+               .problem = ask->resolve.problem,
+               .x_row_stride = ask->x_row_stride,
+               .epsilon = ask->epsilon,
+               .tensors = ask->tensors};
+  job.done = [this, ask, resolved, done](Result<ServeTimes> times) {
+    if (times) {
+      return done(RunOutcome{resolved.origin, resolved.kernel->candidate, resolved.key, *times});
+    }
+    // Only what the device says of this kernel counts against it; no memory or no device does not.
+    const bool kernel_at_fault = times.error().code == ErrorCode::failed_precondition ||
+                                 times.error().code == ErrorCode::internal;
+    if (resolved.kernel->fallback || !kernel_at_fault) return done(fail(std::move(times.error())));
+    resolver_->quarantine(resolver_->key_of(ask->resolve.problem, ask->resolve.mode),
+                          resolved.kernel->binary_digest, times.error());
+    serve(ask, {serving_->fallback(), Origin::fallback, resolved.key}, done);
+  };
+  if (auto queued = serving_->submit(std::move(job)); !queued) {
+    done(fail(std::move(queued.error())));
+  }
+}
+
+}  // namespace normd

@@ -1,0 +1,37 @@
+// ServedKernel: a kernel that is loaded for serving, with the texts that answers carry. The texts
+// are constant and for any thread; `kernel` and `workspace` belong to the serving thread of their
+// device alone. The last owner may let go on any thread: the serving thread unloads
+// (ServingThread).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "tuner/device/device.h"
+#include "tuner/trial.h"
+
+namespace normd {
+
+// What a kernel is loaded from.
+struct LoadOrder {
+  Binary binary;
+  Launch launch;
+  std::string candidate;  // canonical text
+  std::string key;        // canonical text; empty for the fallback, which serves every key
+  bool fallback = false;
+};
+
+struct ServedKernel {
+  std::string candidate;
+  std::string key;
+  std::string binary_digest;
+  bool fallback = false;
+
+  std::unique_ptr<Kernel> kernel;
+  std::unique_ptr<Memory> workspace;  // grows with the rows that the launch needs it for
+};
+
+using ServedKernelPointer = std::shared_ptr<ServedKernel>;
+
+}  // namespace normd
