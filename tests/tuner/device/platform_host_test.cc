@@ -85,6 +85,32 @@ NORMD_KERNEL(lane_sums, NormArguments, 64) {
   sum_lanes<32>(arguments, 5);
 }
 
+NORMD_KERNEL(lane_sums_of_three, NormArguments, 64) {
+  const float x = static_cast<const float*>(arguments.x)[thread_index()];
+  float values[3] = {x, 2.0f * x, 1.0f};
+  lanes_sums<8>(values);
+  for (int i = 0; i < 3; ++i) static_cast<float*>(arguments.y)[i * 64 + thread_index()] = values[i];
+}
+
+// Sixteen elements per thread from an address that is aligned to `align` bytes and no more, through
+// shared memory.
+template <int align> static void copy_elements(const NormArguments& arguments) {
+  if (thread_index() >= 4) return;
+  const int place = align / 2 + thread_index() * 16;
+  const bf16* x = static_cast<const bf16*>(arguments.x) + place;
+  bf16* y = static_cast<bf16*>(arguments.y) + place;
+  bf16* shared = shared_memory<bf16>() + place;
+  Pack<bf16, 16> pack;
+  load_elements<Hint::stream, align>(x, pack);
+  store_elements<Hint::normal, align>(shared, pack);
+  for (int i = 0; i < 16; ++i) pack.element[i] = load_shared<bf16, 1>(shared + i).element[0];
+  store_elements<Hint::stream, align>(y, pack);
+}
+NORMD_KERNEL(copy_by_2, NormArguments, 64) { copy_elements<2>(arguments); }
+NORMD_KERNEL(copy_by_4, NormArguments, 64) { copy_elements<4>(arguments); }
+NORMD_KERNEL(copy_by_8, NormArguments, 64) { copy_elements<8>(arguments); }
+NORMD_KERNEL(copy_by_16, NormArguments, 64) { copy_elements<16>(arguments); }
+
 NORMD_KERNEL(any_flags, NormArguments, 64) {
   const float* x = static_cast<const float*>(arguments.x);
   static_cast<float*>(arguments.y)[thread_index()] = warp_any<1>(x[thread_index()] != 0) ? 1 : 0;
@@ -290,6 +316,30 @@ TEST_F(PlatformHostTest, lanes_sum_adds_its_group_and_gives_everyone_the_sum) {
       ASSERT_EQ(y[place * 128 + thread], sum) << lanes << " lanes";
       ASSERT_EQ(y[place * 128 + 64 + thread], sum) << lanes << " lanes, double";
     }
+  }
+}
+
+TEST_F(PlatformHostTest, several_sums_at_once_are_the_sums_one_by_one) {
+  const auto x = sixty_four();
+  const auto y = run<float, float>("lane_sums_of_three", x, 192);
+  for (std::size_t thread = 0; thread < 64; ++thread) {
+    float sum = 0;
+    for (std::size_t i = 0; i < 8; ++i) sum += x[thread / 8 * 8 + i];
+    ASSERT_EQ(y[thread], sum);
+    ASSERT_EQ(y[64 + thread], 2 * sum);
+    ASSERT_EQ(y[128 + thread], 8.0f);
+  }
+}
+
+TEST_F(PlatformHostTest, elements_move_unchanged_at_every_alignment) {
+  std::vector<std::uint16_t> x(80);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<std::uint16_t>(i * 40503u + 1);
+  for (const std::size_t align : {2, 4, 8, 16}) {
+    std::vector<std::uint16_t> expected(80);
+    const std::size_t begin = align / 2;
+    for (std::size_t i = begin; i < begin + 64; ++i) expected[i] = x[i];
+    const auto entry = "copy_by_" + std::to_string(align);
+    EXPECT_EQ((run<std::uint16_t, std::uint16_t>(entry, x, 80)), expected) << entry;
   }
 }
 
