@@ -93,8 +93,7 @@ Result<DeviceIdentity> read_identity(const Driver& driver, CUdevice device, int 
   return identity;
 }
 
-Result<DeviceListing> read_gpu(const Driver& driver, int ordinal,
-                               const std::string& management_library) {
+Result<DeviceListing> read_gpu(const Driver& driver, int ordinal, const Management& management) {
   CUdevice device = 0;
   const CUresult result = driver.device_get(&device, ordinal);
   if (auto got = driver.check(result, "opening GPU " + std::to_string(ordinal)); !got) {
@@ -104,7 +103,7 @@ Result<DeviceListing> read_gpu(const Driver& driver, int ordinal,
   if (!identity) return fail(std::move(identity.error()));
   Result<DeviceSpec> spec = read_spec(driver, device, identity->name);
   if (!spec) return fail(std::move(spec.error()));
-  const BoardFacts facts = read_board_facts(management_library, identity->uuid);
+  const BoardFacts facts = management.read(identity->uuid);
   identity->power_limit_w = facts.power_limit_w;
   identity->driver = driver.cuda_version_text();
   if (!facts.driver_version.empty()) identity->driver += " (" + facts.driver_version + ")";
@@ -134,9 +133,10 @@ Result<std::vector<DeviceListing>> list_driver_gpus(const Driver& driver,
   if (auto counted = driver.check(driver.device_get_count(&count), "counting the GPUs"); !counted) {
     return fail(std::move(counted.error()));
   }
+  const Management management(management_library);
   std::vector<DeviceListing> listings;
   for (int ordinal = 0; ordinal < count; ++ordinal) {
-    Result<DeviceListing> listing = read_gpu(driver, ordinal, management_library);
+    Result<DeviceListing> listing = read_gpu(driver, ordinal, management);
     if (!listing) return fail(std::move(listing.error()));
     listings.push_back(*std::move(listing));
   }

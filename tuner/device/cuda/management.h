@@ -1,7 +1,9 @@
-// What NVIDIA's management library (NVML) knows of a GPU and the driver does not. The library is
-// opened at run time and may be absent: then everything is unknown and nothing fails. Any thread.
+// Management: what NVIDIA's management library (NVML) knows of a GPU and the driver does not. The
+// library is opened at run time and may be absent: then everything is unknown and nothing fails.
+// One owner; it is started when opened and shut down when it goes. Any thread.
 #pragma once
 
+#include <memory>
 #include <string>
 
 namespace normd {
@@ -13,7 +15,17 @@ struct BoardFacts {
   int memory_clock_mhz = 0;
 };
 
-// `uuid` as in DeviceIdentity.
-BoardFacts read_board_facts(const std::string& library, const std::string& uuid);
+class Management {
+ public:
+  explicit Management(const std::string& library);
+  ~Management();
+
+  // `uuid` as in DeviceIdentity.
+  BoardFacts read(const std::string& uuid) const;
+
+ private:
+  struct Table;
+  std::unique_ptr<const Table> table_;  // null: absent, or it did not start
+};
 
 }  // namespace normd

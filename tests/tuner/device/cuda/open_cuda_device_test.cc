@@ -119,6 +119,31 @@ TEST(list_cuda_devices, a_whole_gpu_and_a_mig_slice_are_told_apart) {
   EXPECT_EQ(listings->front().identity.mig, "1g.10gb");
 }
 
+TEST(list_cuda_devices, the_management_library_adds_power_limit_and_driver_version) {
+  FakeDriver& fake = fresh_fake_driver();
+  const CudaLibraries libraries{.driver = fake_driver_path(), .management = fake_driver_path()};
+  auto listings = list_cuda_devices(libraries);
+  ASSERT_TRUE(listings);
+  EXPECT_EQ(listings->front().identity.driver, "13.0 (580.95.05)");
+  EXPECT_EQ(listings->front().identity.power_limit_w, 700);
+  EXPECT_EQ(listings->front().spec.sm_clock_mhz, 1980);  // the driver's own word comes first
+  EXPECT_EQ(fake.open_handles, 0);
+  fake.results["nvmlDeviceGetEnforcedPowerLimit"] = 3;  // not supported, as on a MIG slice
+  listings = list_cuda_devices(libraries);
+  ASSERT_TRUE(listings);
+  EXPECT_EQ(listings->front().identity.power_limit_w, 0);
+}
+
+TEST(list_cuda_devices, clocks_that_the_driver_does_not_know_come_from_the_management_library) {
+  FakeDriver& fake = fresh_fake_driver();
+  fake.attributes = {{13, 0}, {36, 0}};  // clock rates of the SMs and of memory
+  const auto listings =
+      list_cuda_devices({.driver = fake_driver_path(), .management = fake_driver_path()});
+  ASSERT_TRUE(listings);
+  EXPECT_EQ(listings->front().spec.sm_clock_mhz, 1755);
+  EXPECT_EQ(listings->front().spec.memory_clock_mhz, 2600);
+}
+
 TEST(open_cuda_device, an_index_and_a_uuid_open_the_same_gpu) {
   FakeDriver& fake = fresh_fake_driver();
   fake.device_count = 2;
