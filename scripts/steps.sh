@@ -38,7 +38,8 @@ install_packages() {
     die "apt-get update failed; see $(log_file apt-update)"
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends \
     "${missing[@]}" >"$(log_file apt-install)" 2>&1 ||
-    die "apt-get install failed: $(grep -m3 '^E:' "$(log_file apt-install)" || true); the rest is in $(log_file apt-install)"
+    die "apt-get install failed: $(grep -m3 '^E:' "$(log_file apt-install)" || true)" \
+      "(the rest is in $(log_file apt-install))"
   say 'installed'
 }
 
@@ -74,15 +75,18 @@ import ctypes
 library = ctypes.CDLL("libcuda.so.1")
 version = ctypes.c_int()
 devices = ctypes.c_int()
-if library.cuInit(0) == 0 and library.cuDeviceGetCount(ctypes.byref(devices)) == 0 and devices.value:
-    if library.cuDriverGetVersion(ctypes.byref(version)) == 0:
-        print({13: 580, 12: 525}.get(version.value // 1000, version.value // 1000 * 45))
+calls = (lambda: library.cuInit(0),
+         lambda: library.cuDeviceGetCount(ctypes.byref(devices)),
+         lambda: library.cuDriverGetVersion(ctypes.byref(version)))
+if all(call() == 0 for call in calls) and devices.value:
+    print({13: 580, 12: 525}.get(version.value // 1000, version.value // 1000 * 45))
 END
 }
 
 # The CUDA version that a toolkit folder's cuda.h states, such as 13000; empty without one.
 cuda_version_of() {
-  [ ! -r "$1/include/cuda.h" ] || sed -n 's/^#define CUDA_VERSION \([0-9]*\).*/\1/p' "$1/include/cuda.h"
+  [ ! -r "$1/include/cuda.h" ] ||
+    sed -n 's/^#define CUDA_VERSION \([0-9]*\).*/\1/p' "$1/include/cuda.h"
 }
 
 # Sets nvrtc_wanted (13, or 12 for drivers below 580, which load no binary of CUDA 13) and
@@ -106,7 +110,8 @@ find_cuda() {
       say "using the toolkit in $folder ($((version / 1000)).$((version % 1000 / 10)))"
       return
     fi
-    [ -z "$version" ] || say "left alone: $folder is CUDA $version, not a $nvrtc_wanted.x from 12.8 on"
+    [ -z "$version" ] ||
+      say "left alone: $folder is CUDA $version, not a $nvrtc_wanted.x from 12.8 on"
   done
   cuda_folder=$setup/cuda
   # A change of driver changes the major; what was fetched for another is replaced.
@@ -117,15 +122,19 @@ find_cuda() {
   say "no toolkit that fits: fetching NVIDIA's wheels into $cuda_folder"
   rm -rf "$cuda_folder"
   local nvrtc_wheel=nvrtc_${nvrtc_wanted}_wheel
-  fetch_wheel "$cuda_headers_wheel" "$cuda_folder" && fetch_wheel "${!nvrtc_wheel}" "$cuda_folder" ||
-    die "neither a CUDA toolkit nor NVIDIA's wheels can be had; see $(log_file pip)"
+  local wheel
+  for wheel in "$cuda_headers_wheel" "${!nvrtc_wheel}"; do
+    fetch_wheel "$wheel" "$cuda_folder" ||
+      die "neither a CUDA toolkit nor NVIDIA's wheels can be had; see $(log_file pip)"
+  done
   printf '%s\n' "$nvrtc_wanted" >"$cuda_folder/nvrtc-major"
 }
 
 # The file that programs and the build open as NVRTC.
 nvrtc_library() {
   local file
-  for file in "$cuda_folder"/lib64/libnvrtc.so."$nvrtc_wanted" "$cuda_folder"/lib/libnvrtc.so."$nvrtc_wanted"; do
+  for file in "$cuda_folder"/lib64 "$cuda_folder"/lib; do
+    file+=/libnvrtc.so.$nvrtc_wanted
     [ ! -e "$file" ] || { printf '%s' "$file"; return; }
   done
   die "no libnvrtc.so.$nvrtc_wanted under $cuda_folder"

@@ -9,8 +9,7 @@ ROOMS = ("proto", "kernels", "tuner", "service", "tests", "bench", "examples", "
          "cmake", "packaging")
 
 # A file under the first path must not include a file under any of the second ones. The rooms go
-# proto, kernels <- tuner <- service; the finer rows keep each folder to its one subject, and do not
-# bind tests, since a device's test may well need a compiler.
+# proto, kernels <- tuner <- service; the finer rows keep each folder to its one subject.
 FORBIDDEN_INCLUDES = (
     ("kernels/", ("tuner/", "service/", "normd/v1/")),
     ("tuner/", ("service/", "normd/v1/")),
@@ -27,6 +26,13 @@ FORBIDDEN_INCLUDES = (
     ("service/client/", ("tuner/store/", "tuner/compiler/", "tuner/worker/", "tuner/tuner.h",
                          "tuner/tuning_queue.h", "service/daemon/", "service/cli/")),
     ("service/daemon/", ("service/cli/",)),
+)
+
+# What binds tests instead: a kernel text's test needs a compiler and a device, but no test below
+# the service talks to it.
+FORBIDDEN_TEST_INCLUDES = (
+    ("tests/kernels/", ("service/", "normd/v1/")),
+    ("tests/tuner/", ("service/", "normd/v1/")),
 )
 
 # A header that matches the pattern may be included only below one of the prefixes.

@@ -31,12 +31,10 @@ def includes(text):
 
 
 def check_direction(path, text):
-    home = judged_path(path)
+    rows = rules.FORBIDDEN_INCLUDES + rules.FORBIDDEN_TEST_INCLUDES
     for line, _, header in includes(text):
-        for below, forbidden in rules.FORBIDDEN_INCLUDES:
-            if home != path and below.count("/") > 1:
-                continue
-            if home.startswith(below) and header.startswith(forbidden):
+        for below, forbidden in rows:
+            if path.startswith(below) and header.startswith(forbidden):
                 yield line, f"{below} must not include {header}"
 
 

@@ -1,4 +1,4 @@
-"""Tests of the tidy check itself: each rule is shown a text that breaks it and one that does not."""
+"""Tests of the tidy check itself: each rule sees a text that breaks it and one that does not."""
 
 import unittest
 
@@ -19,7 +19,8 @@ class Direction(unittest.TestCase):
         self.assertEqual(len(complaints("kernels/a.cc", '#include "tuner/trial.h"\n')), 1)
 
     def test_the_service_may_include_everything(self):
-        text = '#include "tuner/tuner.h"\n#include "kernels/key.h"\n#include "normd/v1/normd.pb.h"\n'
+        text = "".join(f'#include "{name}"\n' for name in (
+            "tuner/tuner.h", "kernels/key.h", "normd/v1/normd.pb.h"))
         self.assertEqual(complaints("service/daemon/run.cc", text), [])
 
     def test_the_store_sees_neither_a_device_nor_a_compiler(self):
@@ -30,13 +31,13 @@ class Direction(unittest.TestCase):
         text = '#include "tuner/device/host/block.h"\n'
         self.assertEqual(len(complaints("tuner/device/cuda/a.cc", text)), 1)
 
-    def test_a_test_is_judged_as_the_folder_it_mirrors(self):
+    def test_a_test_below_the_service_does_not_talk_to_it(self):
         text = '#include "service/daemon/daemon.h"\n'
         self.assertEqual(len(complaints("tests/tuner/a_test.cc", text)), 1)
         self.assertEqual(complaints("tests/service/daemon/a_test.cc", text), [])
 
 
-    def test_a_test_may_use_more_than_its_subject_within_the_room(self):
+    def test_a_test_may_use_more_than_its_subject(self):
         text = '#include "tuner/compiler/host_compiler.h"\n'
         self.assertEqual(complaints("tests/tuner/device/a_test.cc", text), [])
         self.assertEqual(len(complaints("tuner/device/a.cc", text)), 1)
