@@ -12,7 +12,10 @@ Interval around(double median, double half_width = 0.2) {
 }
 
 Contender contender(int number, std::vector<Interval> edges, int registers = 32, int block = 256) {
-  return {.number = number, .edges = std::move(edges), .registers = registers, .block = block,
+  return {.number = number,
+          .edges = std::move(edges),
+          .registers = registers,
+          .block = block,
           .text = "t a=" + std::to_string(number)};
 }
 
@@ -23,7 +26,8 @@ TEST(choice, a_three_percent_better_candidate_wins) {
 }
 
 TEST(choice, a_gain_within_the_margin_leaves_the_default) {
-  const Choice choice = choose({contender(0, {around(100, 0.05)}), contender(1, {around(99.7, 0.05)})}, 0);
+  const Choice choice =
+      choose({contender(0, {around(100, 0.05)}), contender(1, {around(99.7, 0.05)})}, 0);
   EXPECT_EQ(choice.winner, 0);
 }
 
@@ -48,8 +52,9 @@ TEST(choice, ten_identical_candidates_are_a_tie_and_the_default_stays) {
 
 TEST(choice, ties_that_beat_the_default_are_broken_by_registers_then_block_then_text) {
   const std::vector<Contender> contenders = {
-      contender(0, {around(110)}), contender(1, {around(100)}, 40, 128), contender(2, {around(100.1)}, 32, 256),
-      contender(3, {around(99.95)}, 32, 128), contender(4, {around(99.9)}, 32, 128)};
+      contender(0, {around(110)}), contender(1, {around(100)}, 40, 128),
+      contender(2, {around(100.1)}, 32, 256), contender(3, {around(99.95)}, 32, 128),
+      contender(4, {around(99.9)}, 32, 128)};
   const Choice choice = choose(contenders, 0);
   EXPECT_EQ(choice.winner, 3);
   EXPECT_EQ(choice.ties, (std::vector<int>{4, 2, 1}));
@@ -57,10 +62,9 @@ TEST(choice, ties_that_beat_the_default_are_broken_by_registers_then_block_then_
 
 TEST(choice, the_least_worst_case_loss_over_both_edges_wins) {
   // 1 is best at the first edge and poor at the second, 2 is near the best at both.
-  const std::vector<Contender> contenders = {contender(0, {around(120), around(240)}),
-                                             contender(1, {around(90), around(230)}),
-                                             contender(2, {around(92), around(205)}),
-                                             contender(3, {around(118), around(200)})};
+  const std::vector<Contender> contenders = {
+      contender(0, {around(120), around(240)}), contender(1, {around(90), around(230)}),
+      contender(2, {around(92), around(205)}), contender(3, {around(118), around(200)})};
   const Choice choice = choose(contenders, 0);
   EXPECT_EQ(choice.winner, 2);
   EXPECT_NEAR(choice.worst_loss, 205.0 / 200.0, 1e-9);
@@ -74,7 +78,8 @@ TEST(choice, a_candidate_slower_than_the_default_at_one_edge_does_not_win) {
 
 TEST(choice, the_order_of_the_contenders_does_not_matter) {
   std::vector<Contender> contenders = {contender(0, {around(110)}), contender(1, {around(100)}, 40),
-                                       contender(2, {around(100.1)}, 32), contender(3, {around(105)})};
+                                       contender(2, {around(100.1)}, 32),
+                                       contender(3, {around(105)})};
   const Choice first = choose(contenders, 0);
   std::mt19937 random(5);
   for (int i = 0; i < 20; ++i) {

@@ -31,7 +31,8 @@ class MadeUp {
   }
 
   Race::Sample function() {
-    return [this](const std::vector<int>& numbers, std::size_t edge) { return sample(numbers, edge); };
+    return
+        [this](const std::vector<int>& numbers, std::size_t edge) { return sample(numbers, edge); };
   }
 
   double noise = 0.003;
@@ -49,7 +50,9 @@ class MadeUp {
   std::normal_distribution<double> normal_{0.0, 1.0};
 };
 
-bool never() { return false; }
+bool never() {
+  return false;
+}
 
 TEST(race, every_candidate_and_the_control_are_sampled_at_each_edge) {
   MadeUp made({{control_copy, 90}, {0, 100}, {1, 101}});
@@ -115,10 +118,11 @@ TEST(race, a_disturbed_round_is_thrown_away_and_counted) {
 
 TEST(race, a_device_that_is_busy_most_of_the_time_is_reported) {
   int call = 0;
-  Race race({}, 1, [&](const std::vector<int>& numbers, std::size_t) -> Result<std::vector<double>> {
-    const double factor = ++call <= 4 ? 1 : 4;  // quiet at first, then somebody else comes
-    return std::vector<double>(numbers.size(), 100 * factor);
-  });
+  Race race(
+      {}, 1, [&](const std::vector<int>& numbers, std::size_t) -> Result<std::vector<double>> {
+        const double factor = ++call <= 4 ? 1 : 4;  // quiet at first, then somebody else comes
+        return std::vector<double>(numbers.size(), 100 * factor);
+      });
   const auto ran = race.run({0, 1}, 0, never);
   ASSERT_FALSE(ran);
   EXPECT_EQ(ran.error().code, ErrorCode::unavailable);

@@ -18,18 +18,23 @@ using namespace std::chrono_literals;
 class Gatekeeper {
  public:
   TuningQueue::TuneFunction function() {
-    return [this](const TuneRequest& request, const std::function<void(const TuneProgress&)>& progress,
-                  std::stop_token stop) -> Result<Tuning> {
-      std::unique_lock lock(mutex_);
-      tuned_.push_back(request.problem.columns);
-      progress(TuneProgress{.stage = TuneStage::compiling});
-      changed_.notify_all();
-      if (!changed_.wait(lock, stop, [&] { return open_; })) return fail(ErrorCode::unavailable, "stopped");
-      return Tuning{.elapsed_ms = request.problem.columns};
-    };
+    return
+        [this](const TuneRequest& request, const std::function<void(const TuneProgress&)>& progress,
+               std::stop_token stop) -> Result<Tuning> {
+          std::unique_lock lock(mutex_);
+          tuned_.push_back(request.problem.columns);
+          progress(TuneProgress{.stage = TuneStage::compiling});
+          changed_.notify_all();
+          if (!changed_.wait(lock, stop, [&] { return open_; }))
+            return fail(ErrorCode::unavailable, "stopped");
+          return Tuning{.elapsed_ms = request.problem.columns};
+        };
   }
   void open() {
-    { const std::lock_guard lock(mutex_); open_ = true; }
+    {
+      const std::lock_guard lock(mutex_);
+      open_ = true;
+    }
     changed_.notify_all();
   }
   void wait_until_busy() {
@@ -60,11 +65,12 @@ TEST(tuning_queue, a_hundred_clients_asking_for_one_key_cause_one_tuning) {
   std::vector<std::jthread> clients;
   for (int i = 0; i < 100; ++i) {
     clients.emplace_back([&, i] {
-      const auto ticket = queue.submit("key", request_of(7), std::to_string(i),
-                                       {.progress = {}, .finished = [&](const Result<Tuning>& tuning) {
-                                          right += tuning && tuning->elapsed_ms == 7;
-                                          answered.count_down();
-                                        }});
+      const auto ticket =
+          queue.submit("key", request_of(7), std::to_string(i),
+                       {.progress = {}, .finished = [&](const Result<Tuning>& tuning) {
+                          right += tuning && tuning->elapsed_ms == 7;
+                          answered.count_down();
+                        }});
       ASSERT_TRUE(ticket);
       started += ticket->joined == Joined::started;
     });
@@ -82,8 +88,10 @@ TEST(tuning_queue, a_removed_waiter_is_not_called_and_the_tuning_goes_on) {
   TuningQueue queue(tuner.function(), 10);
   std::promise<void> other;
   bool called = false;
-  const auto gone = queue.submit("key", request_of(1), "a", {.progress = {}, .finished = [&](const auto&) { called = true; }});
-  ASSERT_TRUE(queue.submit("key", request_of(1), "b", {.progress = {}, .finished = [&](const auto&) { other.set_value(); }}));
+  const auto gone = queue.submit("key", request_of(1), "a",
+                                 {.progress = {}, .finished = [&](const auto&) { called = true; }});
+  ASSERT_TRUE(queue.submit("key", request_of(1), "b",
+                           {.progress = {}, .finished = [&](const auto&) { other.set_value(); }}));
   tuner.wait_until_busy();
   queue.remove(gone->waiter);
   tuner.open();
@@ -114,8 +122,10 @@ TEST(tuning_queue, a_client_with_one_key_is_not_kept_behind_one_with_many) {
     TuningQueue queue(tuner.function(), 100);
     ASSERT_TRUE(queue.submit("0", request_of(100), "many", {}));
     tuner.wait_until_busy();
-    for (int i = 1; i < 20; ++i) ASSERT_TRUE(queue.submit(std::to_string(i), request_of(100 + i), "many", {}));
-    ASSERT_TRUE(queue.submit("single", request_of(1), "few", {.progress = {}, .finished = [&](const auto&) { all.set_value(); }}));
+    for (int i = 1; i < 20; ++i)
+      ASSERT_TRUE(queue.submit(std::to_string(i), request_of(100 + i), "many", {}));
+    ASSERT_TRUE(queue.submit("single", request_of(1), "few",
+                             {.progress = {}, .finished = [&](const auto&) { all.set_value(); }}));
     tuner.open();
     ASSERT_EQ(all.get_future().wait_for(5s), std::future_status::ready);
   }
@@ -139,19 +149,23 @@ TEST(tuning_queue, stopping_answers_everyone_as_unavailable) {
 
 TEST(tuning_queue, a_failed_tuning_reaches_its_waiters_and_the_next_one_runs) {
   int calls = 0;
-  TuningQueue queue([&](const TuneRequest&, const auto&, std::stop_token) -> Result<Tuning> {
-    if (++calls == 1) return fail(ErrorCode::failed_precondition, "no compiler");
-    return Tuning{};
-  }, 10);
+  TuningQueue queue(
+      [&](const TuneRequest&, const auto&, std::stop_token) -> Result<Tuning> {
+        if (++calls == 1) return fail(ErrorCode::failed_precondition, "no compiler");
+        return Tuning{};
+      },
+      10);
   std::promise<std::string> first;
-  ASSERT_TRUE(queue.submit("a", request_of(1), "c", {.progress = {}, .finished = [&](const Result<Tuning>& tuning) {
-    first.set_value(tuning ? "" : tuning.error().message);
-  }}));
+  ASSERT_TRUE(queue.submit("a", request_of(1), "c",
+                           {.progress = {}, .finished = [&](const Result<Tuning>& tuning) {
+                              first.set_value(tuning ? "" : tuning.error().message);
+                            }}));
   EXPECT_EQ(first.get_future().get(), "no compiler");
   std::promise<bool> second;
-  ASSERT_TRUE(queue.submit("a", request_of(1), "c", {.progress = {}, .finished = [&](const Result<Tuning>& tuning) {
-    second.set_value(tuning.has_value());
-  }}));
+  ASSERT_TRUE(queue.submit("a", request_of(1), "c",
+                           {.progress = {}, .finished = [&](const Result<Tuning>& tuning) {
+                              second.set_value(tuning.has_value());
+                            }}));
   EXPECT_TRUE(second.get_future().get());
 }
 

@@ -12,7 +12,9 @@ namespace {
 
 class Sockets : public testing::Test {
  protected:
-  void SetUp() override { ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends_), 0); }
+  void SetUp() override {
+    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends_), 0);
+  }
   void TearDown() override {
     ::close(ends_[0]);
     if (ends_[1] >= 0) ::close(ends_[1]);
@@ -57,7 +59,8 @@ TEST_F(Sockets, a_closed_end_is_unavailable) {
 
 TEST_F(Sockets, a_frame_cut_short_is_unavailable) {
   const std::string bytes = encode(Frame{.verb = "trial", .fields = {{"a", "b"}}, .body = "body"});
-  EXPECT_EQ(read_after_writing(bytes.substr(0, bytes.size() - 2)).error().code, ErrorCode::unavailable);
+  EXPECT_EQ(read_after_writing(bytes.substr(0, bytes.size() - 2)).error().code,
+            ErrorCode::unavailable);
 }
 
 TEST_F(Sockets, garbage_is_refused_before_its_length_is_believed) {
@@ -81,7 +84,8 @@ TEST(frame, any_text_survives_a_field) {
   std::mt19937 random(1);
   for (int i = 0; i < 500; ++i) {
     std::string value;
-    for (unsigned n = random() % 20; n > 0; --n) value += static_cast<char>("\\n\n=a"[random() % 5]);
+    for (auto n = random() % 20; n > 0; --n)
+      value += static_cast<char>("\\n\n=a"[random() % 5]);
     const Frame sent{.verb = "v", .fields = {{"name", value}}};
     const std::string bytes = encode(sent);
     const auto got = decode_header(std::string_view(bytes).substr(24));

@@ -1,11 +1,14 @@
 // The gate and the worker against kernels that are wrong on purpose: each mutant is a real template
-// text with one change. On the host device; none may pass, each leaves its own reason.
+// text with one change. None may pass, each leaves its own reason. Built twice: for the host
+// device, and for the first GPU.
 #include "tuner/worker/gate.h"
 
 #include <gtest/gtest.h>
 
 #include "kernels/catalog.h"
 #include "kernels/source.h"
+#include "tests/tuner/worker/test_device.h"
+#include "tests/tuner/worker/test_worker.h"
 #include "tuner/compiler/compiler.h"
 #include "tuner/trial_worker.h"
 #include "tuner/worker/trial_bench.h"
@@ -22,21 +25,30 @@ struct Change {
 
 // An odd width, so that the last pack of a row is partial, and several warps per row.
 Problem problem_of(DType dtype = DType::fp32, RowsLayout layout = RowsLayout::contiguous) {
-  return {.rows = 5, .columns = 1001, .x = dtype, .y = dtype, .gamma = DType::fp32, .beta = DType::fp32,
-          .stats = Stats::mean_rstd, .rows_layout = layout, .align_bytes = 16};
+  return {.rows = 5,
+          .columns = 1001,
+          .x = dtype,
+          .y = dtype,
+          .gamma = DType::fp32,
+          .beta = DType::fp32,
+          .stats = Stats::mean_rstd,
+          .rows_layout = layout,
+          .align_bytes = 16};
 }
 
 Candidate candidate_of(const Problem& problem) {
-  const DeviceSpec spec = host_device_spec();
+  const DeviceSpec spec = test_device_spec();
   for (const Candidate& candidate : enumerate(*find_template("block_registers"), problem, spec)) {
-    if (candidate.value("rows_per_block") == 1 && launch_of(candidate, problem, spec).block >= 64) return candidate;
+    if (candidate.value("rows_per_block") == 1 && launch_of(candidate, problem, spec).block >= 64)
+      return candidate;
   }
   ADD_FAILURE() << "no candidate with several warps";
   return {};
 }
 
-Source mutant(const Problem& problem, const Candidate& candidate, const std::vector<Change>& changes) {
-  Source source = render(candidate, problem, host_device_spec());
+Source mutant(const Problem& problem, const Candidate& candidate,
+              const std::vector<Change>& changes) {
+  Source source = render(candidate, problem, test_device_spec());
   for (const Change& change : changes) {
     std::size_t at = source.text.find(change.from);
     EXPECT_NE(at, std::string::npos) << "the text has no '" << change.from << "': mend this test";
@@ -50,7 +62,7 @@ Source mutant(const Problem& problem, const Candidate& candidate, const std::vec
 class Gate : public testing::Test {
  protected:
   Verdict verdict_of(const std::vector<Change>& changes, const Problem& problem = problem_of()) {
-    auto bench = TrialBench::open("host", testing::TempDir());
+    auto bench = TrialBench::open(test_device, testing::TempDir());
     EXPECT_TRUE(bench) << bench.error().message;
     const auto prepared = (*bench)->prepare(problem, {1, problem.rows}, Grade::exact);
     EXPECT_TRUE(prepared) << prepared.error().message;
@@ -58,9 +70,13 @@ class Gate : public testing::Test {
     const auto binary = compile(mutant(problem, candidate, changes));
     EXPECT_TRUE(binary) << binary.error().message;
     if (!binary) return {};
-    return (*bench)->try_candidate(0, candidate, *binary, launch_of(candidate, problem, host_device_spec()), false).verdict;
+    return (*bench)
+        ->try_candidate(0, candidate, *binary, launch_of(candidate, problem, test_device_spec()),
+                        false)
+        .verdict;
   }
-  void expect_refused(Reason reason, const std::vector<Change>& changes, const Problem& problem = problem_of()) {
+  void expect_refused(Reason reason, const std::vector<Change>& changes,
+                      const Problem& problem = problem_of()) {
     const Verdict verdict = verdict_of(changes, problem);
     EXPECT_EQ(verdict.kind, VerdictKind::refused);
     EXPECT_EQ(reason_name(verdict.reason), reason_name(reason)) << verdict.detail;
@@ -81,12 +97,16 @@ TEST_F(Gate, the_unchanged_text_passes_in_every_dtype_and_layout) {
 }
 
 TEST_F(Gate, a_tail_that_ends_one_element_early_is_an_unwritten_output) {
-  expect_refused(Reason::unwritten_output, {{"if (column + k < row_columns) row[column + k] = y", "if (column + k < row_columns - 1) row[column + k] = y"}});
+  expect_refused(Reason::unwritten_output,
+                 {{"if (column + k < row_columns) row[column + k] = y",
+                   "if (column + k < row_columns - 1) row[column + k] = y"}});
 }
 
 TEST_F(Gate, an_overrun_by_one_element_is_refused) {
   // Between strided rows lies poison that must stay.
-  expect_refused(Reason::guard_overwritten, {{"if (column + k < row_columns) row[column + k] = y", "if (column + k <= row_columns) row[column + k] = y"}},
+  expect_refused(Reason::guard_overwritten,
+                 {{"if (column + k < row_columns) row[column + k] = y",
+                   "if (column + k <= row_columns) row[column + k] = y"}},
                  problem_of(DType::fp32, RowsLayout::strided));
 }
 
@@ -96,31 +116,40 @@ TEST_F(Gate, a_missing_barrier_is_refused) {
 }
 
 TEST_F(Gate, a_wrong_epsilon_is_a_wrong_result) {
-  expect_refused(Reason::wrong_result, {{"const float v = variance + epsilon;", "const float v = variance + 1.01f * epsilon;"}});
+  expect_refused(Reason::wrong_result, {{"const float v = variance + epsilon;",
+                                         "const float v = variance + 1.01f * epsilon;"}});
 }
 
 TEST_F(Gate, the_variance_by_mean_of_squares_is_a_wrong_result) {
-  expect_refused(Reason::wrong_result, {{"const float deviation = values[k] - mean;", "const float deviation = values[k]; (void)mean;"},
-                                        {"values[k] - moments.mean, moments.rstd", "values[k], moments.rstd"}});
+  expect_refused(Reason::wrong_result,
+                 {{"const float deviation = values[k] - mean;",
+                   "const float deviation = values[k]; (void)mean;"},
+                  {"values[k] - moments.mean, moments.rstd", "values[k], moments.rstd"}});
 }
 
 TEST_F(Gate, swapped_gamma_and_beta_are_a_wrong_result) {
-  expect_refused(Reason::wrong_result, {{"fused_multiply_add(values[k], to_float(gamma.element[k]),\n                                     to_float(beta.element[k]))",
-                                         "fused_multiply_add(values[k], to_float(beta.element[k]), to_float(gamma.element[k]))"}});
+  expect_refused(
+      Reason::wrong_result,
+      {{"fused_multiply_add(values[k], to_float(gamma.element[k]),\n                               "
+        "      to_float(beta.element[k]))",
+        "fused_multiply_add(values[k], to_float(beta.element[k]), to_float(gamma.element[k]))"}});
 }
 
 TEST_F(Gate, every_second_row_left_out_is_an_unwritten_output) {
-  expect_refused(Reason::unwritten_output, {{"} else if (row < rows) {", "} else if (row < rows && row % 2 == 0) {"}});
+  expect_refused(Reason::unwritten_output,
+                 {{"} else if (row < rows) {", "} else if (row < rows && row % 2 == 0) {"}});
 }
 
 TEST_F(Gate, a_kernel_that_returns_at_once_is_an_unwritten_output) {
-  expect_refused(Reason::unwritten_output, {{"const long long rows = arguments.rows;", "const long long rows = 0;"}});
+  expect_refused(Reason::unwritten_output,
+                 {{"const long long rows = arguments.rows;", "const long long rows = 0;"}});
 }
 
 TEST_F(Gate, a_text_that_reads_x_again_after_writing_y_fails_in_place) {
   expect_refused(Reason::not_repeatable,
                  {{"slice.template store<row_hint>(x, moments",
-                   "for (int k = slice.member; k < row_columns; k += row_threads) y_row(arguments, row)[k] = y_type{};\n"
+                   "for (int k = slice.member; k < row_columns; k += row_threads) y_row(arguments, "
+                   "row)[k] = y_type{};\n"
                    "block_barrier();\nslice.template load<row_hint>(x_row(arguments, row), x);\n"
                    "slice.template store<row_hint>(x, moments"}});
 }
@@ -129,11 +158,13 @@ TEST_F(Gate, a_write_to_x_out_of_place_is_refused) {
   expect_refused(Reason::input_overwritten,
                  {{"if (slice.member == 0) store_statistics(arguments, row, moments);",
                    "if (slice.member == 0) { store_statistics(arguments, row, moments);\n"
-                   "if (arguments.x != arguments.y && row == rows - 1) const_cast<x_type*>(x_row(arguments, row))[0] = x_type{}; }"}});
+                   "if (arguments.x != arguments.y && row == rows - 1) "
+                   "const_cast<x_type*>(x_row(arguments, row))[0] = x_type{}; }"}});
 }
 
 TEST_F(Gate, a_mean_that_is_not_corrected_is_a_wrong_result) {
-  expect_refused(Reason::wrong_result, {{"arguments.mean[row] = moments.mean + moments.correction;", "arguments.mean[row] = moments.mean * 1.00001f;"}});
+  expect_refused(Reason::wrong_result, {{"arguments.mean[row] = moments.mean + moments.correction;",
+                                         "arguments.mean[row] = moments.mean * 1.00001f;"}});
 }
 
 class Worker : public testing::Test {
@@ -146,19 +177,22 @@ class Worker : public testing::Test {
     const Candidate candidate = candidate_of(problem_);
     auto binary = compile(mutant(problem_, candidate, changes));
     EXPECT_TRUE(binary) << binary.error().message;
-    auto tried = worker_.try_candidate(number, {.candidate = candidate, .binary = *binary,
-                                                .launch = launch_of(candidate, problem_, host_device_spec())});
+    auto tried = worker_.try_candidate(
+        number, {.candidate = candidate,
+                 .binary = *binary,
+                 .launch = launch_of(candidate, problem_, test_device_spec())});
     EXPECT_TRUE(tried) << tried.error().message;
     return *tried;
   }
   const Problem problem_ = problem_of();
-  TrialWorker worker_{{.words = {NORMD_WORKER_FOR_TESTS}}, "host", testing::TempDir(), 3000ms};
+  TrialWorker worker_{{.words = {test_worker()}}, std::string(test_device), testing::TempDir(), 3000ms};
 };
 
 TEST_F(Worker, a_faulting_candidate_costs_one_worker_and_one_named_refusal) {
   prepare();
   EXPECT_EQ(tried(0, {}).verdict.kind, VerdictKind::measured);
-  const auto faulty = tried(1, {{"const long long rows = arguments.rows;", "const long long rows = arguments.rows; *(volatile int*)8 = 1;"}});
+  const auto faulty = tried(1, {{"const long long rows = arguments.rows;",
+                                 "const long long rows = arguments.rows; *(volatile int*)8 = 1;"}});
   EXPECT_EQ(faulty.verdict.kind, VerdictKind::refused);
   EXPECT_EQ(faulty.verdict.reason, Reason::fault);
   EXPECT_EQ(worker_.restarts(), 1);
@@ -170,7 +204,9 @@ TEST_F(Worker, a_faulting_candidate_costs_one_worker_and_one_named_refusal) {
 
 TEST_F(Worker, a_hanging_candidate_costs_one_worker_and_one_named_refusal) {
   prepare();
-  const auto hung = tried(0, {{"const long long rows = arguments.rows;", "const long long rows = arguments.rows; for (volatile int i = 0; i < 1; ) {}"}});
+  const auto hung =
+      tried(0, {{"const long long rows = arguments.rows;",
+                 "const long long rows = arguments.rows; for (volatile int i = 0; i < 1; ) {}"}});
   EXPECT_EQ(hung.verdict.kind, VerdictKind::refused);
   EXPECT_EQ(hung.verdict.reason, Reason::timeout);
   EXPECT_EQ(worker_.restarts(), 1);
@@ -182,9 +218,10 @@ TEST_F(Worker, a_launch_over_a_limit_is_refused_and_the_worker_lives_on) {
   const Candidate candidate = candidate_of(problem_);
   auto binary = compile(mutant(problem_, candidate, {}));
   ASSERT_TRUE(binary);
-  Launch launch = launch_of(candidate, problem_, host_device_spec());
+  Launch launch = launch_of(candidate, problem_, test_device_spec());
   launch.shared_bytes = 10 << 20;
-  const auto tried = worker_.try_candidate(0, {.candidate = candidate, .binary = *binary, .launch = launch});
+  const auto tried =
+      worker_.try_candidate(0, {.candidate = candidate, .binary = *binary, .launch = launch});
   ASSERT_TRUE(tried);
   EXPECT_EQ(tried->verdict.kind, VerdictKind::refused);
   EXPECT_EQ(worker_.restarts(), 0);
@@ -196,13 +233,16 @@ TEST_F(Worker, a_binary_whose_bytes_changed_is_refused_before_it_is_loaded) {
   auto binary = compile(mutant(problem_, candidate, {}));
   ASSERT_TRUE(binary);
   binary->bytes[binary->bytes.size() / 2] ^= 1;
-  const auto tried = worker_.try_candidate(0, {.candidate = candidate, .binary = *binary, .launch = launch_of(candidate, problem_, host_device_spec())});
+  const auto tried =
+      worker_.try_candidate(0, {.candidate = candidate,
+                                .binary = *binary,
+                                .launch = launch_of(candidate, problem_, test_device_spec())});
   ASSERT_TRUE(tried);
   EXPECT_EQ(tried->verdict.reason, Reason::load_error);
 }
 
 TEST_F(Worker, a_device_that_is_not_there_is_an_error_in_words) {
-  TrialWorker worker({.words = {NORMD_WORKER_FOR_TESTS}}, "GPU-00000000-none", testing::TempDir());
+  TrialWorker worker({.words = {test_worker()}}, "GPU-00000000-none", testing::TempDir());
   const auto prepared = worker.prepare(problem_, {1}, Grade::exact);
   ASSERT_FALSE(prepared);
   EXPECT_NE(prepared.error().message.find("GPU-00000000-none"), std::string::npos);

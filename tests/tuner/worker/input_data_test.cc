@@ -28,7 +28,8 @@ TEST(input_data, rows_have_the_moments_their_kind_promises) {
   const Moments normal = moments_of(make_row(RowKind::normal, DType::fp32, 20000, 1), DType::fp32);
   EXPECT_NEAR(normal.mean, 0, 0.03);
   EXPECT_NEAR(normal.spread, 1, 0.03);
-  const Moments thousand = moments_of(make_row(RowKind::thousand, DType::fp32, 20000, 2), DType::fp32);
+  const Moments thousand =
+      moments_of(make_row(RowKind::thousand, DType::fp32, 20000, 2), DType::fp32);
   EXPECT_NEAR(thousand.mean, 1000, 0.1);
   EXPECT_NEAR(thousand.spread, 0.1, 0.01);
   const Moments steep = moments_of(make_row(RowKind::mean_1e5, DType::fp32, 20000, 3), DType::fp32);

@@ -8,8 +8,11 @@ namespace normd {
 namespace {
 
 TEST(messages, a_source_survives_the_way_to_the_compiler) {
-  const Source sent{.text = "text\nof \\ a kernel", .entry = "normd_kernel", .target = "sm_90",
-                    .options = {"--std=c++17", "--define-macro=A=1"}, .digest = "abc"};
+  const Source sent{.text = "text\nof \\ a kernel",
+                    .entry = "normd_kernel",
+                    .target = "sm_90",
+                    .options = {"--std=c++17", "--define-macro=A=1"},
+                    .digest = "abc"};
   const auto got = source_of(frame_of(sent));
   ASSERT_TRUE(got);
   EXPECT_EQ(got->text, sent.text);
@@ -19,9 +22,16 @@ TEST(messages, a_source_survives_the_way_to_the_compiler) {
 }
 
 TEST(messages, a_binary_survives_the_way_back) {
-  const Binary sent{.format = BinaryFormat::ptx, .bytes = std::string("\0\1\2", 3), .digest = "d",
-                    .source_digest = "s", .entry = "e", .target = "compute_120", .compiler = "NVRTC 13.0",
-                    .registers = 40, .spill_bytes = 0, .log = "line\nline"};
+  const Binary sent{.format = BinaryFormat::ptx,
+                    .bytes = std::string("\0\1\2", 3),
+                    .digest = "d",
+                    .source_digest = "s",
+                    .entry = "e",
+                    .target = "compute_120",
+                    .compiler = "NVRTC 13.0",
+                    .registers = 40,
+                    .spill_bytes = 0,
+                    .log = "line\nline"};
   Frame frame{.verb = "binary"};
   put_binary(frame, sent);
   const auto got = binary_of(frame);
@@ -34,7 +44,9 @@ TEST(messages, a_binary_survives_the_way_back) {
 
 TEST(messages, a_verdict_survives_even_an_infinite_error) {
   TrialBench::Tried sent;
-  sent.verdict = {.kind = VerdictKind::refused, .reason = Reason::wrong_result, .detail = "y of row 3",
+  sent.verdict = {.kind = VerdictKind::refused,
+                  .reason = Reason::wrong_result,
+                  .detail = "y of row 3",
                   .error_over_bound = std::numeric_limits<double>::infinity()};
   sent.resources = {.registers = 32, .local_bytes = 8, .blocks_per_sm = 4};
   const auto got = tried_of(frame_of(sent));

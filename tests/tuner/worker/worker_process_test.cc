@@ -8,13 +8,15 @@
 #include <fstream>
 #include <thread>
 
+#include "tests/tuner/worker/test_worker.h"
+
 namespace normd {
 namespace {
 
 using namespace std::chrono_literals;
 
 std::vector<std::string> worker(std::vector<std::string> arguments = {}) {
-  arguments.insert(arguments.begin(), NORMD_WORKER_FOR_TESTS);
+  arguments.insert(arguments.begin(), test_worker());
   return arguments;
 }
 
@@ -119,7 +121,8 @@ TEST(worker_process, it_inherits_no_descriptor_but_its_socket) {
   int sockets = 0;
   for (int descriptor = 3; descriptor < 64; ++descriptor) {
     char target[256] = {};
-    const std::string link = "/proc/" + std::to_string(other->pid()) + "/fd/" + std::to_string(descriptor);
+    const std::string link =
+        "/proc/" + std::to_string(other->pid()) + "/fd/" + std::to_string(descriptor);
     if (::readlink(link.c_str(), target, sizeof target - 1) > 0) {
       sockets += std::string(target).rfind("socket:", 0) == 0;
     }
