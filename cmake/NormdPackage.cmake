@@ -35,23 +35,33 @@ foreach(program normd normctl)
     install(TARGETS ${program} RUNTIME DESTINATION bin)
   endif()
 endforeach()
-install(DIRECTORY examples/data examples/shapes DESTINATION ${normd_share})
-install(PROGRAMS scripts/show DESTINATION scripts)
+install(DIRECTORY examples DESTINATION ${normd_share} PATTERN CMakeLists.txt EXCLUDE)
+if(TARGET normd_python)
+  install(DIRECTORY ${PROJECT_BINARY_DIR}/python DESTINATION ${normd_share})
+endif()
 install(FILES README.md CHANGELOG.md SECURITY.md LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/normd)
 if(EXISTS ${PROJECT_SOURCE_DIR}/service/daemon/normd.service)
   install(FILES service/daemon/normd.service DESTINATION lib/systemd/system)
 endif()
 
-# The tests are a part of their own: only the tarball takes them.
+# The tests, and the programs that they run, are a part of their own: only the tarball takes them.
 if(EXISTS ${PROJECT_SOURCE_DIR}/tests/CMakeLists.txt)
   normd_executables(${PROJECT_SOURCE_DIR}/tests normd_test_programs)
 endif()
 if(normd_test_programs)
-  normd_set_rpath("$ORIGIN/../../../lib" ${normd_test_programs})
+  normd_set_rpath("$ORIGIN;$ORIGIN/../../../lib" ${normd_test_programs})
   install(TARGETS ${normd_test_programs} DESTINATION libexec/normd/tests
           COMPONENT tests EXCLUDE_FROM_ALL)
-  install(PROGRAMS scripts/run-packaged-tests DESTINATION scripts COMPONENT tests EXCLUDE_FROM_ALL)
 endif()
+if(TARGET first_request)
+  normd_set_rpath("$ORIGIN/../../../lib" first_request)
+  install(TARGETS first_request DESTINATION ${normd_share}/examples
+          COMPONENT tests EXCLUDE_FROM_ALL)
+endif()
+install(PROGRAMS scripts/show scripts/run-packaged-tests DESTINATION scripts
+        COMPONENT tests EXCLUDE_FROM_ALL)
+install(DIRECTORY tests DESTINATION . COMPONENT tests EXCLUDE_FROM_ALL USE_SOURCE_PERMISSIONS
+        FILES_MATCHING PATTERN *.py PATTERN *.sh PATTERN tidy EXCLUDE)
 
 set(normd_tarball_folder normd-${PROJECT_VERSION}-linux-${CMAKE_SYSTEM_PROCESSOR})
 add_custom_target(tarball
@@ -59,7 +69,7 @@ add_custom_target(tarball
           -DFOLDER=${normd_tarball_folder} -DSTRIP=${CMAKE_STRIP} -DCTEST=${CMAKE_CTEST_COMMAND}
           -P ${CMAKE_CURRENT_LIST_DIR}/tarball.cmake
   COMMENT "Packing ${normd_tarball_folder}.tar.gz" VERBATIM)
-foreach(program normd normctl ${normd_test_programs})
+foreach(program normd normctl normd_python first_request ${normd_test_programs})
   if(TARGET ${program})
     add_dependencies(tarball ${program})
   endif()
