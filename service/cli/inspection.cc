@@ -93,6 +93,10 @@ Result<std::vector<ListedWinner>> Inspection::winners() {
       listed.push_back(
           {.number = static_cast<std::int64_t>(listed.size()) + 1, .winner = std::move(winner)});
     }
+    // Pages go forward in key order; a daemon that repeats one would keep us here for ever.
+    if (!response->next_page_token().empty() && response->next_page_token() <= token) {
+      return fail(ErrorCode::internal, "the daemon's pages do not go forward");
+    }
     token = response->next_page_token();
   } while (!token.empty());
   return listed;

@@ -93,8 +93,7 @@ Result<void> wait_until_connected(grpc::Channel& channel, const std::string& tar
   grpc_connectivity_state state = channel.GetState(/*try_to_connect=*/true);
   while (state != GRPC_CHANNEL_READY) {
     const bool refused = state == GRPC_CHANNEL_TRANSIENT_FAILURE && !patience.through_refusals;
-    if (refused || state == GRPC_CHANNEL_SHUTDOWN ||
-        !channel.WaitForStateChange(state, deadline)) {
+    if (refused || state == GRPC_CHANNEL_SHUTDOWN || !channel.WaitForStateChange(state, deadline)) {
       return fail(ErrorCode::unavailable,
                   "no daemon answers at " + target + nothing_there(target) + "; is normd running?");
     }

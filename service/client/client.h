@@ -29,18 +29,18 @@ struct Array {
 
 // y = (x - mean) / sqrt(variance + epsilon) * gamma + beta over each row of x.
 struct RunCall {
-  std::int64_t rows = 0;     // leading dimensions folded together; 0 gives an empty answer
-  std::int64_t columns = 0;  // normalised dimensions folded together; 1 to 2^24
-  Array x;                   // rows * columns
-  Array gamma;               // columns, in a dtype of its own; none: a factor of one
-  Array beta;                // columns, in a dtype of its own; none: nothing added
+  std::int64_t rows = 0;         // leading dimensions folded together; 0 gives an empty answer
+  std::int64_t columns = 0;      // normalised dimensions folded together; 1 to 2^24
+  Array x;                       // rows * columns
+  Array gamma;                   // columns, in a dtype of its own; none: a factor of one
+  Array beta;                    // columns, in a dtype of its own; none: nothing added
   std::optional<DType> y_dtype;  // none: as x
   bool want_mean = false;
   bool want_rstd = false;
-  float epsilon = 1e-5f;     // added to the variance: finite, 0 or more
+  float epsilon = 1e-5f;                    // added to the variance: finite, 0 or more
   v1::Policy policy = v1::POLICY_FALLBACK;  // what a shape that is not tuned yet gets
   BucketMode bucket_mode = BucketMode::bucketed;
-  std::string device;        // UUID or index, as `normctl devices` lists them; empty: the first
+  std::string device;  // UUID or index, as `normctl devices` lists them; empty: the first
   // 0: ClientOptions::run_ms, or wait_ms when the policy is POLICY_WAIT.
   std::chrono::milliseconds deadline{0};
 };
@@ -50,11 +50,11 @@ struct RunAnswer {
   std::vector<float> mean;  // one per row, if wanted
   std::vector<float> rstd;  // one per row, if wanted: 1 / sqrt(variance + epsilon)
   v1::Origin origin = v1::ORIGIN_UNSPECIFIED;  // where the kernel came from
-  std::string candidate;    // the kernel, as canonical text
-  std::string key;          // of the stored decision, as canonical text
-  std::string device;       // UUID
-  std::int64_t kernel_ns = 0;  // device time of the launch; 0 if none
-  std::int64_t daemon_ns = 0;  // in the daemon, without the kernel and the copies
+  std::string candidate;                       // the kernel, as canonical text
+  std::string key;                             // of the stored decision, as canonical text
+  std::string device;                          // UUID
+  std::int64_t kernel_ns = 0;                  // device time of the launch; 0 if none
+  std::int64_t daemon_ns = 0;                  // in the daemon, without the kernel and the copies
 };
 
 // Milliseconds until a call is given up. No call is without a deadline.
@@ -63,13 +63,14 @@ struct ClientOptions {
   bool wait_for_start = false;      // a refused connection is tried again until connect_ms is over
   std::int64_t control_ms = 5'000;  // status, listings, explain, forget
   std::int64_t run_ms = 30'000;
-  std::int64_t wait_ms = 120'000;   // POLICY_WAIT
-  std::int64_t tune_ms = 120'000;   // beyond the tuning budget that is asked for
+  std::int64_t wait_ms = 120'000;  // POLICY_WAIT
+  std::int64_t tune_ms = 120'000;  // beyond the tuning budget that is asked for
 };
 
-// Every Error has the gRPC status in its code, the daemon's words in its message, and in `field` the
-// request field at fault, as normd.proto spells it ("problem.columns"), when the daemon named one.
-// `unavailable` means that no daemon answered, or that it is stopping: the call may be repeated.
+// Every Error has the gRPC status in its code, the daemon's words in its message, and in `field`
+// the request field at fault, as normd.proto spells it ("problem.columns"), when the daemon named
+// one. `unavailable` means that no daemon answered, or that it is stopping: the call may be
+// repeated.
 class Client {
  public:
   // `target` is the path of a Unix socket, with or without "unix:" before it, or "host:port".

@@ -16,7 +16,7 @@ class Status;
 namespace normd {
 
 struct FieldViolation {
-  std::string field;        // as normd.proto spells it: "problem.columns"
+  std::string field;  // as normd.proto spells it: "problem.columns"
   std::string description;
 };
 

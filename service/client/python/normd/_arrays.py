@@ -29,7 +29,7 @@ def _torch():
 
 
 class Packed:
-    """An array as the wire wants it: dtype number, shape, bytes; and how to give answers back."""
+    """An array as the wire wants it: dtype number, shape, elements; torch or not."""
 
     def __init__(self, array, name, bf16=False):
         torch = _torch()
@@ -39,7 +39,15 @@ class Packed:
         else:
             array, self.dtype = self._from_numpy(numpy.asarray(array), name, bf16)
         self.shape = array.shape
-        self.bytes = numpy.ascontiguousarray(array).tobytes()
+        self._array = numpy.ascontiguousarray(array)
+        self.size = self._array.nbytes
+
+    def view(self):
+        """The elements' bytes without a copy."""
+        return self._array.reshape(-1).view("u1").data
+
+    def bytes(self):
+        return self._array.tobytes()
 
     @staticmethod
     def _from_torch(torch, tensor, name):

@@ -74,13 +74,14 @@ class Client:
         if dtype not in (None, *NAMES):
             raise InvalidArgument(f"dtype {dtype!r}: expected one of {', '.join(NAMES)}",
                                   field="dtype")
-        request, packed = _request(x, gamma, beta, dtype, return_stats)
-        request.epsilon = epsilon
-        request.policy = _POLICIES[policy]
-        request.device = str(device)
-        if request.ByteSize() > MESSAGE_BYTES_MAX:
+        header, packed = _header(x, gamma, beta, dtype, return_stats)
+        header.epsilon = epsilon
+        header.policy = _POLICIES[policy]
+        header.device = str(device)
+        request = _message(header, packed)
+        if len(request) > MESSAGE_BYTES_MAX:
             raise ResourceExhausted(
-                f"the arrays take {request.ByteSize()} bytes; a message holds message_bytes_max = "
+                f"the arrays take {len(request)} bytes; a message holds message_bytes_max = "
                 f"{MESSAGE_BYTES_MAX}. Send fewer rows at a time"
             )
         default_s = WAIT_S if policy == "wait" else RUN_S
@@ -107,13 +108,26 @@ class Client:
         raise error  # outside the handler: the gRPC trace says nothing more
 
 
-def _request(x, gamma, beta, dtype, return_stats):
+def _message(header, packed):
+    """The serialised request: x is copied once, behind the header, as protobuf would write it."""
+    if not packed.size:
+        return header.SerializeToString()
+    prefix = bytearray()
+    for value in (pb.RunRequest.X_FIELD_NUMBER << 3 | 2, packed.size):
+        while value >= 0x80:
+            prefix.append(value & 0x7F | 0x80)
+            value >>= 7
+        prefix.append(value)
+    return b"".join((header.SerializeToString(), prefix, packed.view()))
+
+
+def _header(x, gamma, beta, dtype, return_stats):
     packed = Packed(x, "x", bf16=dtype == "bf16")
     if dtype is not None and packed.dtype != NAMES[dtype]:
         raise InvalidArgument(f"x is not {dtype}; it is sent as it is, convert it first", field="x")
     if len(packed.shape) == 0:
         raise InvalidArgument("x is a scalar; its last axis would be the columns", field="x")
-    request = pb.RunRequest(x=packed.bytes)
+    request = pb.RunRequest()
     problem = request.problem
     problem.op = pb.OP_LAYER_NORM
     problem.columns = packed.shape[-1]
@@ -122,10 +136,10 @@ def _request(x, gamma, beta, dtype, return_stats):
     problem.want_mean = problem.want_rstd = bool(return_stats)
     if gamma is not None:
         gamma = _parameter(gamma, "gamma", dtype, problem.columns)
-        problem.gamma_dtype, request.gamma = gamma.dtype, gamma.bytes
+        problem.gamma_dtype, request.gamma = gamma.dtype, gamma.bytes()
     if beta is not None:
         beta = _parameter(beta, "beta", dtype, problem.columns)
-        problem.beta_dtype, request.beta = beta.dtype, beta.bytes
+        problem.beta_dtype, request.beta = beta.dtype, beta.bytes()
     return request, packed
 
 
