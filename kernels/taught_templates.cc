@@ -1,6 +1,7 @@
 #include "kernels/taught_templates.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "kernels/text_expansion.h"
 
@@ -86,8 +87,11 @@ Plan warp_plan(const Candidate&, const Problem& problem, const DeviceSpec&) {
   return rough_plan(problem, 32, 2);
 }
 
+// The lanes' sums are added up in five rounds.
+constexpr std::int64_t warp_rounds = 5;
+
 std::int64_t warp_adds(const Candidate&, const Problem& problem) {
-  return share_of(problem, 32);
+  return share_of(problem, 32) + warp_rounds;
 }
 
 // --- one block per row ---
@@ -104,8 +108,16 @@ Plan block_plan(const Candidate& candidate, const Problem& problem, const Device
   return rough_plan(problem, candidate.value("threads"), 1);
 }
 
-std::int64_t block_adds(const Candidate& candidate, const Problem& problem) {
-  return share_of(problem, candidate.value("threads"));
+// After its own share a thread adds by halves of the block ...
+std::int64_t halves_adds(const Candidate& candidate, const Problem& problem) {
+  const int threads = candidate.value("threads");
+  return share_of(problem, threads) + std::bit_width(static_cast<unsigned>(threads));
+}
+
+// ... or over its warp, and then what every warp found, one after the other.
+std::int64_t warps_adds(const Candidate& candidate, const Problem& problem) {
+  const int threads = candidate.value("threads");
+  return share_of(problem, threads) + warp_rounds + threads / 32;
 }
 
 std::int64_t block_shared_bytes(const Candidate& candidate, const Problem& problem) {
@@ -187,7 +199,7 @@ Template block_shared_template() {
           .launch = block_shared_launch,
           .plan = block_plan,
           .bytes_moved = one_read,
-          .sequential_adds = block_adds};
+          .sequential_adds = halves_adds};
 }
 
 Template block_two_pass_template() {
@@ -200,7 +212,7 @@ Template block_two_pass_template() {
           .launch = block_two_pass_launch,
           .plan = block_plan,
           .bytes_moved = one_read,
-          .sequential_adds = block_adds};
+          .sequential_adds = warps_adds};
 }
 
 Template tiled_welford_template() {
@@ -213,7 +225,7 @@ Template tiled_welford_template() {
           .launch = tiled_welford_launch,
           .plan = block_plan,
           .bytes_moved = two_reads,
-          .sequential_adds = block_adds};
+          .sequential_adds = warps_adds};
 }
 
 }  // namespace normd

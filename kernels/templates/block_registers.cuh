@@ -20,6 +20,9 @@ static_assert(shared_bytes == RowScratch<row_warps, rows_per_block>::bytes, "as 
 NORMD_KERNEL(normd_kernel, NormArguments, block_threads) {
   using RowSlice = Slice<row_threads>;
   constexpr int x_registers = RowSlice::packs * pack_registers<x_type>;
+  using RowAffine = Affine<row_threads, x_registers>;
+  // As floats x is one register per element.
+  constexpr int as_floats = RowSlice::packs * pack + RowAffine::held_registers + other_registers;
   const int group = thread_index() / row_threads;
   const RowSlice slice{thread_index() % row_threads};
   const RowScratch<row_warps, rows_per_block> scratch(group, slice.member / warp_lanes);
@@ -33,13 +36,15 @@ NORMD_KERNEL(normd_kernel, NormArguments, block_threads) {
     const long long source = row < rows ? row : rows - 1;
     typename RowSlice::Packs x;
     slice.template load<row_hint>(x_row(arguments, source), x);
-    const Affine<row_threads, x_registers> affine(arguments, slice);
+    const RowAffine affine(arguments, slice);
 
     const float mean = divide_by_columns(scratch.sum(slice.sum(x)));
+    slice.template keep<as_floats>(x);
     float deviation_sum;
     float square_sum;
     slice.deviations(x, mean, deviation_sum, square_sum);
     scratch.sum_pair(deviation_sum, square_sum);
+    slice.template keep<as_floats>(x);
     const RowMoments moments =
         row_moments(mean, deviation_sum, square_sum, arguments.epsilon);
 

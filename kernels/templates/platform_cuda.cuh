@@ -221,6 +221,21 @@ NORMD_DEVICE Pack<T, count> load_pack(const T* address) {
   return pack;
 }
 
+// Makes the compilers take 16-bit elements for new, so that they keep the packed registers and
+// convert them again, where they would rather keep what they had converted: twice the registers.
+// Grids are one-dimensional, so blockIdx.y is a zero that no compiler can know of.
+template <typename T, int count>
+NORMD_DEVICE void keep_packed(Pack<T, count>& pack) {
+  constexpr int bytes = static_cast<int>(sizeof(T)) * count;
+  if constexpr (sizeof(T) == 2 && bytes >= 4) {
+    unsigned word[bytes / 4];
+    copy_bytes<bytes>(word, &pack);
+#pragma unroll
+    for (int i = 0; i < bytes / 4; ++i) word[i] += blockIdx.y;
+    copy_bytes<bytes>(&pack, word);
+  }
+}
+
 // From shared memory.
 template <typename T, int count>
 NORMD_DEVICE Pack<T, count> load_shared(const T* address) {

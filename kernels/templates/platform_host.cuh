@@ -127,6 +127,10 @@ NORMD_DEVICE Pack<T, count> load_pack(const T* address) {
   return *reinterpret_cast<const Seen*>(address);
 }
 
+// Nothing to do on a machine whose compiler sees to its registers.
+template <typename T, int count>
+NORMD_DEVICE void keep_packed(Pack<T, count>&) {}
+
 template <typename T, int count>
 NORMD_DEVICE Pack<T, count> load_shared(const T* address) {
   return load_pack<Hint::normal, T, count>(address);

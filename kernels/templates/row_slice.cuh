@@ -7,6 +7,10 @@
 
 namespace normd {
 
+// What a thread may have at most, and what it needs beside x, gamma and beta.
+constexpr int thread_registers = smaller_of(255, 65536 / block_threads);
+constexpr int other_registers = 40;
+
 template <int width>
 struct Slice {
   static constexpr int packs = (row_packs + width - 1) / width;
@@ -29,6 +33,15 @@ struct Slice {
       } else {
         x[i] = Pack<x_type, pack>{};
       }
+    }
+  }
+
+  // Between two passes: x stays packed in its registers, where floats would not fit.
+  template <int registers_wanted>
+  static NORMD_DEVICE void keep(Packs& x) {
+    if constexpr (registers_wanted > thread_registers) {
+#pragma unroll
+      for (int i = 0; i < packs; ++i) keep_packed(x[i]);
     }
   }
 
@@ -99,8 +112,8 @@ struct Affine {
   static constexpr int packs = Slice<width>::packs;
   static constexpr int registers =
       packs * ((has_gamma ? pack_registers<gamma_type> : 0) + (has_beta ? pack_registers<beta_type> : 0));
-  // Beside x, gamma and beta a thread needs about 40 registers of the 65536 of a multiprocessor.
-  static constexpr bool held = x_registers + registers + 40 <= smaller_of(255, 65536 / block_threads);
+  static constexpr bool held = x_registers + registers + other_registers <= thread_registers;
+  static constexpr int held_registers = held ? registers : 0;
 
   const NormArguments& arguments;
   Pack<gamma_type, pack> gamma[has_gamma && held ? packs : 1];

@@ -16,6 +16,10 @@ static_assert(warp_lanes % lanes_per_row == 0, "rows do not cross warps");
 NORMD_KERNEL(normd_kernel, NormArguments, block_threads) {
   using RowSlice = Slice<lanes_per_row>;
   constexpr int x_registers = rows_per_group * RowSlice::packs * pack_registers<x_type>;
+  using RowAffine = Affine<lanes_per_row, x_registers>;
+  // As floats x is one register per element.
+  constexpr int as_floats = rows_per_group * RowSlice::packs * pack + RowAffine::held_registers +
+                            other_registers;
   const RowSlice slice{thread_index() % lanes_per_row};
   const int group = thread_index() / lanes_per_row;
   const long long rows = arguments.rows;
@@ -33,7 +37,7 @@ NORMD_KERNEL(normd_kernel, NormArguments, block_threads) {
     for (int r = 0; r < rows_per_group; ++r) {
       slice.template load<row_hint>(x_row(arguments, clamped(r)), x[r]);
     }
-    const Affine<lanes_per_row, x_registers> affine(arguments, slice);
+    const RowAffine affine(arguments, slice);
 
     float mean[rows_per_group];
 #pragma unroll
@@ -44,6 +48,7 @@ NORMD_KERNEL(normd_kernel, NormArguments, block_threads) {
 #pragma unroll
     for (int r = 0; r < rows_per_group; ++r) {
       mean[r] = divide_by_columns(mean[r]);
+      slice.template keep<as_floats>(x[r]);
       slice.deviations(x[r], mean[r], moment[2 * r], moment[2 * r + 1]);
     }
     lanes_sums<lanes_per_row>(moment);
@@ -51,6 +56,7 @@ NORMD_KERNEL(normd_kernel, NormArguments, block_threads) {
     unsigned rescue = 0;
 #pragma unroll
     for (int r = 0; r < rows_per_group; ++r) {
+      slice.template keep<as_floats>(x[r]);
       const RowMoments moments = row_moments(mean[r], moment[2 * r], moment[2 * r + 1], epsilon);
       if (moments.rescue) {
         rescue |= 1u << r;
