@@ -22,6 +22,7 @@ namespace normd {
 
 struct StoreStatus {
   std::string path;
+  std::string engine;           // "SQLite 3.40.1"
   bool persistent = false;      // false: read-only place, full disk or network file system
   std::string degraded_reason;  // empty when all is well
   std::string set_aside;        // where a damaged file was moved at open, if one was

@@ -251,7 +251,10 @@ void StoreState::stamp_used() {
 Result<void> StoreState::tidy() {
   if (mode_ == Store::Mode::read_only) return {};
   moved_ = moved_ || (file_ && file_->moved());
-  if (moved_ || suspect_ || !file_ || !file_->writable()) reopen();
+  // What can only be read is opened anew when its directory can be written, not every time.
+  const bool only_read = file_ && !file_->writable();
+  const bool hopeless = only_read && !StoreTurn::open(file_->place.turn);
+  if (moved_ || suspect_ || !file_ || (only_read && !hopeless)) reopen();
   if (waiting_) {
     if (auto done = write_waiting(Conflict::replace); !done) return done;
   }
@@ -265,7 +268,7 @@ Result<void> StoreState::tidy() {
 }
 
 StoreStatus StoreState::status() {
-  StoreStatus status{.path = store_place(directory_).database};
+  StoreStatus status{.path = store_place(directory_).database, .engine = Database::engine()};
   status.persistent =
       mode_ == Store::Mode::read_write && file_ && file_->writable() && !waiting_ && !moved_;
   status.degraded_reason = place_reason_.empty() ? failed_reason_ : place_reason_;

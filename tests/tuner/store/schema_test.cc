@@ -73,6 +73,17 @@ TEST(SchemaTest, a_store_of_version_zero_with_our_mark_is_brought_up_to_date) {
   EXPECT_EQ(ask_sql(directory.file("normd.db"), "PRAGMA user_version"), "1");
 }
 
+TEST(SchemaTest, a_file_that_was_written_without_a_log_is_taken_as_it_is) {
+  const TemporaryDirectory directory;
+  make_store(directory.path(), 2);
+  run_sql(directory.file("normd.db"), "PRAGMA journal_mode = DELETE");
+  auto store = open_store(directory.path());
+  EXPECT_TRUE(has_winner(*store, 1));
+  ASSERT_TRUE(store->put_winner(sample_winner(2), {}));
+  EXPECT_TRUE(store->status().persistent);
+  EXPECT_EQ(ask_sql(directory.file("normd.db"), "PRAGMA journal_mode"), "wal");
+}
+
 TEST(SchemaTest, every_table_is_strict_and_no_column_may_be_null) {
   auto database = *Database::open_in_memory();
   ASSERT_TRUE(migrate(database, migrations()));
