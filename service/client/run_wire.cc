@@ -109,7 +109,7 @@ Result<grpc::ByteBuffer> run_message(const RunCall& call) {
   const std::size_t x_bytes = bytes_in(call.x);
   if (x_bytes > 0) header += field_x(x_bytes);
   // gRPC may hold the slice longer than the call lasts, so it cannot be the caller's memory.
-  const grpc_slice raw = grpc_slice_malloc(header.size() + x_bytes);
+  grpc_slice raw = grpc_slice_malloc(header.size() + x_bytes);
   std::memcpy(GRPC_SLICE_START_PTR(raw), header.data(), header.size());
   if (x_bytes > 0) {
     std::memcpy(GRPC_SLICE_START_PTR(raw) + header.size(), call.x.elements, x_bytes);
