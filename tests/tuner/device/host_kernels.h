@@ -108,4 +108,47 @@ inline std::unique_ptr<Device> host_device(HostSchedule schedule = {}) {
   return std::move(*device);
 }
 
+// Runs `run` once on a zeroed y of `outputs` floats, which is returned.
+inline std::vector<float> outputs_of(Device& device, const Binary& binary, const HostRun& run,
+                                     std::size_t outputs, NormArguments arguments = {}) {
+  DeviceArray<float> y(device, outputs);
+  arguments.y = y.address();
+  const auto done = launch_once(device, binary, run, arguments);
+  EXPECT_TRUE(done) << done.error().message;
+  return y.values();
+}
+
+// Runs the kernel `entry` of 64 threads once, with `input` as x and its length as columns, and
+// returns the `outputs` values of y.
+template <typename In, typename Out>
+std::vector<Out> outputs_for(const Binary& binary, const std::string& entry,
+                             const std::vector<In>& input, std::size_t outputs, int blocks = 1) {
+  const auto device = host_device();
+  DeviceArray<In> x(*device, std::span(input));
+  DeviceArray<Out> y(*device, outputs);
+  const NormArguments arguments{.x = x.address(),
+                                .y = y.address(),
+                                .rows = blocks,
+                                .columns = static_cast<long long>(input.size())};
+  const auto done =
+      launch_once(*device, binary,
+                  {.entry = entry, .block = 64, .shared_bytes = 256, .rows = blocks}, arguments);
+  EXPECT_TRUE(done) << done.error().message;
+  return y.values();
+}
+
+// Compiles a text once for all tests of a suite.
+class CompiledOnce {
+ public:
+  explicit CompiledOnce(std::string_view kernels) : kernels_(kernels) {}
+  const Binary& operator*() {
+    if (binary_.bytes.empty()) binary_ = compiled(kernels_);
+    return binary_;
+  }
+
+ private:
+  std::string_view kernels_;
+  Binary binary_;
+};
+
 }  // namespace normd

@@ -1,11 +1,10 @@
-// Each primitive of kernels/templates/platform.cuh, in its host body, against plain C++.
+// Each primitive of kernels/templates/platform.cuh but the conversions, in its host body, against
+// plain C++.
 #include <gtest/gtest.h>
 
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <limits>
 
 #include "kernels/dtype.h"
 #include "tests/tuner/device/host_kernels.h"
@@ -15,36 +14,6 @@ namespace {
 
 // x is read, y is written; `columns` is how many values there are.
 constexpr std::string_view kernels = R"(
-static long long global_index() { return block_index() * 64 + thread_index(); }
-
-template <typename T> static void widen_all(const NormArguments& arguments) {
-  const T* x = static_cast<const T*>(arguments.x);
-  for (long long i = global_index(); i < arguments.columns; i += grid_blocks() * 64)
-    static_cast<float*>(arguments.y)[i] = to_float(x[i]);
-}
-NORMD_KERNEL(widen_fp32, NormArguments, 64) { widen_all<fp32>(arguments); }
-NORMD_KERNEL(widen_fp16, NormArguments, 64) { widen_all<fp16>(arguments); }
-NORMD_KERNEL(widen_bf16, NormArguments, 64) { widen_all<bf16>(arguments); }
-
-template <typename T> static void narrow_all(const NormArguments& arguments) {
-  const float* x = static_cast<const float*>(arguments.x);
-  for (long long i = global_index(); i < arguments.columns; i += grid_blocks() * 64)
-    static_cast<T*>(arguments.y)[i] = from_float<T>(x[i]);
-}
-NORMD_KERNEL(narrow_fp32, NormArguments, 64) { narrow_all<fp32>(arguments); }
-NORMD_KERNEL(narrow_fp16, NormArguments, 64) { narrow_all<fp16>(arguments); }
-NORMD_KERNEL(narrow_bf16, NormArguments, 64) { narrow_all<bf16>(arguments); }
-
-template <typename T> static void round_all(const NormArguments& arguments) {
-  const double* x = static_cast<const double*>(arguments.x);
-  for (long long i = global_index(); i < arguments.columns; i += grid_blocks() * 64)
-    static_cast<T*>(arguments.y)[i] = from_double<T>(x[i]);
-}
-NORMD_KERNEL(round_fp32, NormArguments, 64) { round_all<fp32>(arguments); }
-NORMD_KERNEL(round_fp16, NormArguments, 64) { round_all<fp16>(arguments); }
-NORMD_KERNEL(round_bf16, NormArguments, 64) { round_all<bf16>(arguments); }
-
-
 NORMD_KERNEL(shuffles, NormArguments, 64) {
   const float* x = static_cast<const float*>(arguments.x);
   float* y = static_cast<float*>(arguments.y);
@@ -53,7 +22,8 @@ NORMD_KERNEL(shuffles, NormArguments, 64) {
     y[lane * 192 + thread] = shuffle_xor(x[thread], lane);
     y[lane * 192 + 64 + thread] = shuffle_from(x[thread], lane);
     const double sum = shuffle_xor(x[thread] + 0x1p-40, lane);
-    y[lane * 192 + 128 + thread] = static_cast<float>(sum == x[(thread & 32) | ((thread & 31) ^ lane)] + 0x1p-40);
+    const double expected = x[(thread & 32) | ((thread & 31) ^ lane)] + 0x1p-40;
+    y[lane * 192 + 128 + thread] = static_cast<float>(sum == expected);
   }
 }
 
@@ -146,147 +116,17 @@ NORMD_KERNEL(arithmetic, NormArguments, 64) {
 }
 )";
 
-class PlatformHostTest : public testing::Test {
- protected:
-  // Compiled once for all tests here.
-  static void SetUpTestSuite() { binary_ = new Binary(compiled(kernels)); }
-  static void TearDownTestSuite() { delete binary_; }
+CompiledOnce binary(kernels);
 
-  template <typename In, typename Out>
-  static std::vector<Out> run(const std::string& entry, const std::vector<In>& input,
-                              std::size_t outputs, int blocks = 1) {
-    const auto device = host_device();
-    DeviceArray<In> x(*device, std::span(input));
-    DeviceArray<Out> y(*device, outputs);
-    const NormArguments arguments{.x = x.address(),
-                                  .y = y.address(),
-                                  .rows = blocks,
-                                  .columns = static_cast<long long>(input.size())};
-    const auto done =
-        launch_once(*device, *binary_,
-                    {.entry = entry, .block = 64, .shared_bytes = 256, .rows = blocks}, arguments);
-    EXPECT_TRUE(done) << done.error().message;
-    return y.values();
-  }
-
-  static std::vector<float> sixty_four() {
-    std::vector<float> values(64);
-    for (int i = 0; i < 64; ++i)
-      values[static_cast<std::size_t>(i)] = static_cast<float>(i * i + 1);
-    return values;
-  }
-
-  static inline const Binary* binary_ = nullptr;
-};
-
-std::vector<std::uint16_t> all_patterns() {
-  std::vector<std::uint16_t> patterns(65536);
-  for (std::size_t i = 0; i < patterns.size(); ++i) patterns[i] = static_cast<std::uint16_t>(i);
-  return patterns;
+std::vector<float> sixty_four() {
+  std::vector<float> values(64);
+  for (int i = 0; i < 64; ++i) values[static_cast<std::size_t>(i)] = static_cast<float>(i * i + 1);
+  return values;
 }
 
-void expect_widening(DType dtype, const std::vector<float>& got) {
-  const auto patterns = all_patterns();
-  for (std::size_t i = 0; i < patterns.size(); ++i) {
-    const double expected = load_element(dtype, patterns.data(), i);
-    if (std::isnan(expected)) {
-      ASSERT_TRUE(std::isnan(got[i])) << i;
-    } else {
-      ASSERT_EQ(std::bit_cast<std::uint32_t>(got[i]),
-                std::bit_cast<std::uint32_t>(static_cast<float>(expected)))
-          << i;
-    }
-  }
-}
-
-TEST_F(PlatformHostTest, every_fp16_pattern_widens_to_its_value) {
-  expect_widening(DType::fp16, run<std::uint16_t, float>("widen_fp16", all_patterns(), 65536, 16));
-}
-
-TEST_F(PlatformHostTest, every_bf16_pattern_widens_to_its_value) {
-  expect_widening(DType::bf16, run<std::uint16_t, float>("widen_bf16", all_patterns(), 65536, 16));
-}
-
-// Around every value of `dtype`: itself, half-way to the next one, and the neighbours of both as
-// Number; that is every place where rounding can go wrong.
-template <typename Number>
-std::vector<Number> rounding_cases(DType dtype) {
-  std::vector<Number> cases;
-  const auto patterns = all_patterns();
-  const Number infinity = std::numeric_limits<Number>::infinity();
-  for (std::size_t i = 0; i < patterns.size(); ++i) {
-    const auto value = static_cast<Number>(load_element(dtype, patterns.data(), i));
-    const auto half_way = static_cast<Number>(
-        static_cast<double>(value) + unit_in_last_place(dtype, static_cast<double>(value)) / 2);
-    for (const Number centre : {value, half_way, -half_way}) {
-      for (const Number number :
-           {centre, std::nextafter(centre, infinity), std::nextafter(centre, -infinity)}) {
-        cases.push_back(number);
-      }
-    }
-  }
-  for (const Number number : {Number(1e30), Number(65519.99), Number(65520), Number(-65520.01),
-                              Number(1e-40), Number(-0.0), std::numeric_limits<Number>::max()}) {
-    cases.push_back(number);
-  }
-  return cases;
-}
-
-template <typename Number>
-void expect_rounding(DType dtype, const std::vector<Number>& cases,
-                     const std::vector<std::uint16_t>& got) {
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    std::uint16_t expected = 0;
-    store_element(dtype, &expected, 0, static_cast<double>(cases[i]));
-    if (std::isnan(cases[i])) {
-      ASSERT_TRUE(std::isnan(load_element(dtype, &got[i], 0))) << i;
-    } else {
-      ASSERT_EQ(got[i], expected) << cases[i];
-    }
-  }
-}
-
-TEST_F(PlatformHostTest, floats_round_to_the_nearest_even_fp16) {
-  const auto cases = rounding_cases<float>(DType::fp16);
-  expect_rounding(DType::fp16, cases,
-                  run<float, std::uint16_t>("narrow_fp16", cases, cases.size(), 16));
-}
-
-TEST_F(PlatformHostTest, floats_round_to_the_nearest_even_bf16) {
-  const auto cases = rounding_cases<float>(DType::bf16);
-  expect_rounding(DType::bf16, cases,
-                  run<float, std::uint16_t>("narrow_bf16", cases, cases.size(), 16));
-}
-
-// Rounding to float on the way would be wrong next to the half-way points.
-TEST_F(PlatformHostTest, doubles_round_once_to_fp16) {
-  const auto cases = rounding_cases<double>(DType::fp16);
-  expect_rounding(DType::fp16, cases,
-                  run<double, std::uint16_t>("round_fp16", cases, cases.size(), 16));
-}
-
-TEST_F(PlatformHostTest, doubles_round_once_to_bf16) {
-  const auto cases = rounding_cases<double>(DType::bf16);
-  expect_rounding(DType::bf16, cases,
-                  run<double, std::uint16_t>("round_bf16", cases, cases.size(), 16));
-}
-
-TEST_F(PlatformHostTest, fp32_passes_through_bit_by_bit) {
-  std::vector<float> values = sixty_four();
-  values[0] = -0.0f;
-  values[1] = 0x1p-149f;
-  values[2] = std::numeric_limits<float>::infinity();
-  for (const char* entry : {"widen_fp32", "narrow_fp32"}) {
-    const auto got = run<float, float>(entry, values, 64);
-    EXPECT_EQ(std::memcmp(got.data(), values.data(), 256), 0) << entry;
-  }
-  const auto rounded = run<double, float>("round_fp32", {0.1, 1.0 / 3.0, 1e300}, 3);
-  EXPECT_EQ(rounded, (std::vector<float>{0.1f, 1.0f / 3.0f, static_cast<float>(INFINITY)}));
-}
-
-TEST_F(PlatformHostTest, shuffles_stay_within_the_warp_and_reach_every_lane) {
+TEST(PlatformHostTest, shuffles_stay_within_the_warp_and_reach_every_lane) {
   const auto x = sixty_four();
-  const auto y = run<float, float>("shuffles", x, 32 * 192);
+  const auto y = outputs_for<float, float>(*binary, "shuffles", x, 32 * 192);
   for (std::size_t lane = 0; lane < 32; ++lane) {
     for (std::size_t thread = 0; thread < 64; ++thread) {
       const std::size_t warp = thread & 32;
@@ -297,17 +137,17 @@ TEST_F(PlatformHostTest, shuffles_stay_within_the_warp_and_reach_every_lane) {
   }
 }
 
-TEST_F(PlatformHostTest, a_barrier_lets_every_thread_see_what_every_other_wrote) {
+TEST(PlatformHostTest, a_barrier_lets_every_thread_see_what_every_other_wrote) {
   const auto x = sixty_four();
-  const auto y = run<float, float>("rotate", x, 64);
+  const auto y = outputs_for<float, float>(*binary, "rotate", x, 64);
   for (std::size_t thread = 0; thread < 64; ++thread) {
     ASSERT_EQ(y[thread], x[(thread + 100) % 64] + 100.0f);
   }
 }
 
-TEST_F(PlatformHostTest, lanes_sum_adds_its_group_and_gives_everyone_the_sum) {
+TEST(PlatformHostTest, lanes_sum_adds_its_group_and_gives_everyone_the_sum) {
   const auto x = sixty_four();
-  const auto y = run<float, float>("lane_sums", x, 6 * 128);
+  const auto y = outputs_for<float, float>(*binary, "lane_sums", x, 6 * 128);
   for (std::size_t place = 0; place < 6; ++place) {
     const std::size_t lanes = std::size_t{1} << place;
     for (std::size_t thread = 0; thread < 64; ++thread) {
@@ -319,9 +159,9 @@ TEST_F(PlatformHostTest, lanes_sum_adds_its_group_and_gives_everyone_the_sum) {
   }
 }
 
-TEST_F(PlatformHostTest, several_sums_at_once_are_the_sums_one_by_one) {
+TEST(PlatformHostTest, several_sums_at_once_are_the_sums_one_by_one) {
   const auto x = sixty_four();
-  const auto y = run<float, float>("lane_sums_of_three", x, 192);
+  const auto y = outputs_for<float, float>(*binary, "lane_sums_of_three", x, 192);
   for (std::size_t thread = 0; thread < 64; ++thread) {
     float sum = 0;
     for (std::size_t i = 0; i < 8; ++i) sum += x[thread / 8 * 8 + i];
@@ -331,7 +171,7 @@ TEST_F(PlatformHostTest, several_sums_at_once_are_the_sums_one_by_one) {
   }
 }
 
-TEST_F(PlatformHostTest, elements_move_unchanged_at_every_alignment) {
+TEST(PlatformHostTest, elements_move_unchanged_at_every_alignment) {
   std::vector<std::uint16_t> x(80);
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<std::uint16_t>(i * 40503u + 1);
   for (const std::size_t align : {2, 4, 8, 16}) {
@@ -339,20 +179,21 @@ TEST_F(PlatformHostTest, elements_move_unchanged_at_every_alignment) {
     const std::size_t begin = align / 2;
     for (std::size_t i = begin; i < begin + 64; ++i) expected[i] = x[i];
     const auto entry = "copy_by_" + std::to_string(align);
-    EXPECT_EQ((run<std::uint16_t, std::uint16_t>(entry, x, 80)), expected) << entry;
+    EXPECT_EQ((outputs_for<std::uint16_t, std::uint16_t>(*binary, entry, x, 80)), expected)
+        << entry;
   }
 }
 
-TEST_F(PlatformHostTest, one_flag_raises_those_of_its_whole_warp_only) {
+TEST(PlatformHostTest, one_flag_raises_those_of_its_whole_warp_only) {
   std::vector<float> x(64, 0.0f);
   x[37] = 1.0f;
-  const auto y = run<float, float>("any_flags", x, 64);
+  const auto y = outputs_for<float, float>(*binary, "any_flags", x, 64);
   for (std::size_t thread = 0; thread < 64; ++thread) {
     ASSERT_EQ(y[thread], thread < 32 ? 0.0f : 1.0f) << thread;
   }
 }
 
-TEST_F(PlatformHostTest, packs_of_every_width_and_hint_move_their_bytes_unchanged) {
+TEST(PlatformHostTest, packs_of_every_width_and_hint_move_their_bytes_unchanged) {
   std::vector<std::uint32_t> words(512);
   for (std::size_t i = 0; i < words.size(); ++i) {
     words[i] = static_cast<std::uint32_t>(i * 2654435761u);  // NaN patterns among them
@@ -363,7 +204,8 @@ TEST_F(PlatformHostTest, packs_of_every_width_and_hint_move_their_bytes_unchange
         const std::string entry =
             "copy_" + std::string(dtype_name(dtype)) + "_" + std::to_string(count) + "_" + hint;
         // `columns` counts words here, at most as many as there are elements: a prefix moves.
-        const auto got = run<std::uint32_t, std::uint32_t>(entry, words, words.size());
+        const auto got =
+            outputs_for<std::uint32_t, std::uint32_t>(*binary, entry, words, words.size());
         const std::size_t moved = words.size() * size_bytes(dtype) / 4;
         ASSERT_EQ(std::memcmp(got.data(), words.data(), moved * 4), 0) << entry;
         if (moved < words.size()) {
@@ -374,13 +216,13 @@ TEST_F(PlatformHostTest, packs_of_every_width_and_hint_move_their_bytes_unchange
   }
 }
 
-TEST_F(PlatformHostTest, arithmetic_rounds_as_ieee_says) {
+TEST(PlatformHostTest, arithmetic_rounds_as_ieee_says) {
   std::vector<float> x = sixty_four();
   x[0] = 1.0f + 0x1p-23f;
   x[1] = INFINITY;
   x[2] = NAN;
   x[3] = 0x1p-149f;
-  const auto y = run<float, float>("arithmetic", x, 320);
+  const auto y = outputs_for<float, float>(*binary, "arithmetic", x, 320);
   for (std::size_t i = 0; i < 64; ++i) {
     if (i == 2) continue;
     ASSERT_EQ(y[i], 1.0f / std::sqrt(x[i])) << x[i];
