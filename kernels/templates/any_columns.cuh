@@ -1,9 +1,10 @@
 // any_columns: the fallback for every problem. Columns, types, strides and optional tensors are
-// run-time arguments. A warp owns a row of up to 1024 columns and a block a wider one; the owner goes
-// over the row three times (sum; deviations from the mean and their squares; normalise), with packs
-// of 16 bytes where every address, stride and the row width allow, else element by element.
-// Statistics are the hi/lo two-pass with compensated sums. x and y may be the same memory: the owner
-// has read the whole row before it writes, and each element is last read by the thread that writes it.
+// run-time arguments. A warp owns a row of up to 1024 columns and a block a wider one; the owner
+// goes over the row three times (sum; deviations from the mean and their squares; normalise), with
+// packs of 16 bytes where every address, stride and the row width allow, else element by element.
+// Statistics are the hi/lo two-pass with compensated sums. x and y may be the same memory: the
+// owner has read the whole row before it writes, and each element is last read by the thread that
+// writes it.
 #include "accumulator.cuh"
 #include "any_element.cuh"
 #include "rescue.cuh"
@@ -39,15 +40,14 @@ struct AnyRow {
   }
 };
 
-template <int threads>
-NORMD_DEVICE float row_sum(float value) {
-  if constexpr (threads == warp_lanes) return lanes_sum<warp_lanes>(value);
-  else return RowScratch<block_warps, 1>(0, thread_index() / warp_lanes).sum(value);
+// Sums over the `width` threads that share a row: a warp or the block.
+NORMD_DEVICE float row_sum(int width, float value) {
+  if (width == warp_lanes) return lanes_sum<warp_lanes>(value);
+  return RowScratch<block_warps, 1>(0, thread_index() / warp_lanes).sum(value);
 }
 
-template <int threads>
-NORMD_DEVICE void row_sum_pair(float& first, float& second) {
-  if constexpr (threads == warp_lanes) {
+NORMD_DEVICE void row_sum_pair(int width, float& first, float& second) {
+  if (width == warp_lanes) {
     first = lanes_sum<warp_lanes>(first);
     second = lanes_sum<warp_lanes>(second);
   } else {
@@ -55,27 +55,31 @@ NORMD_DEVICE void row_sum_pair(float& first, float& second) {
   }
 }
 
-// One row by `threads` threads in packs of `pack` elements of X.
-template <typename X, int pack, int threads>
-NORMD_DEVICE void normalise_row(const NormArguments& arguments, long long row, int member) {
-  const Kinds kinds = kinds_of(arguments.flags);
-  const long long count = arguments.columns;
-  const long long x_start = row * arguments.x_row_stride;
-  const long long y_start = row * arguments.y_row_stride;
-  const float divisor = static_cast<float>(count);
-  constexpr long long step = static_cast<long long>(threads) * pack;
-  float values[pack];
+// What the two passes over a row found; y = ((x - mean) * rstd + shift) * gamma + beta.
+struct AnyMoments {
+  float mean;
+  float correction;  // what the mean is off by
+  float rstd;
+  bool rescue;
+};
 
+template <typename X, int pack>
+NORMD_DEVICE AnyMoments moments_of(const NormArguments& arguments, long long row, int width) {
+  const long long x_start = row * arguments.x_row_stride;
+  const float divisor = static_cast<float>(arguments.columns);
+  const long long first = thread_index() % width * pack;
+  const int step = width * pack;
+  float values[pack];
   Accumulator sum;
-  for (long long i = member * pack; i < count; i += step) {
+  for (long long i = first; i < arguments.columns; i += step) {
     load_floats<Hint::normal, X>(arguments.x, x_start + i, values);
     sum.add(tree_sum(values));
   }
-  const float mean = row_sum<threads>(sum.sum) / divisor;
+  const float mean = row_sum(width, sum.sum) / divisor;
 
   Accumulator deviations;
   Accumulator squares;
-  for (long long i = member * pack; i < count; i += step) {
+  for (long long i = first; i < arguments.columns; i += step) {
     load_floats<Hint::normal, X>(arguments.x, x_start + i, values);
     float square[pack];
 #pragma unroll
@@ -86,22 +90,24 @@ NORMD_DEVICE void normalise_row(const NormArguments& arguments, long long row, i
     deviations.add(tree_sum(values));
     squares.add(tree_sum(square));
   }
-  row_sum_pair<threads>(deviations.sum, squares.sum);
+  row_sum_pair(width, deviations.sum, squares.sum);
   const float e = deviations.sum / divisor;
   const float raw = fused_multiply_add(-e, e, squares.sum / divisor);
   const float variance = raw < 0.0f ? 0.0f : raw;  // NaN stays
   const float v = variance + arguments.epsilon;
+  return {mean, e, reciprocal_sqrt(v), needs_rescue(variance, e, v)};
+}
 
-  if (needs_rescue(variance, e, v)) {
-    rescue_row<AnyRow, threads>(arguments, row, member, true, shared_memory<double>());
-    return;
-  }
-  const float rstd = reciprocal_sqrt(v);
-  const float shift = -e * rstd;
-  for (long long i = member * pack; i < count; i += step) {
-    load_floats<Hint::normal, X>(arguments.x, x_start + i, values);
+template <typename X, int pack>
+NORMD_DEVICE void store_row(const NormArguments& arguments, long long row, int width,
+                            const AnyMoments& moments) {
+  const Kinds kinds = kinds_of(arguments.flags);
+  const float shift = -moments.correction * moments.rstd;
+  for (long long i = thread_index() % width * pack; i < arguments.columns; i += width * pack) {
+    float values[pack];
     float factors[pack];
     float terms[pack];
+    load_floats<Hint::normal, X>(arguments.x, row * arguments.x_row_stride + i, values);
     if (kinds.gamma != 0u) {
       load_floats_any<Hint::read_only>(kinds.gamma, arguments.gamma, i, factors);
     }
@@ -110,26 +116,37 @@ NORMD_DEVICE void normalise_row(const NormArguments& arguments, long long row, i
     }
 #pragma unroll
     for (int k = 0; k < pack; ++k) {
-      values[k] = fused_multiply_add(values[k] - mean, rstd, shift);
+      values[k] = fused_multiply_add(values[k] - moments.mean, moments.rstd, shift);
       values[k] = fused_multiply_add(values[k], kinds.gamma != 0u ? factors[k] : 1.0f,
                                      kinds.beta != 0u ? terms[k] : 0.0f);
     }
-    store_floats_any(kinds.y, arguments.y, y_start + i, values);
+    store_floats_any(kinds.y, arguments.y, row * arguments.y_row_stride + i, values);
   }
-  if (member == 0) AnyRow::store_statistics(arguments, row, mean + e, rstd);
+}
+
+// One row by `width` threads in packs of `pack` elements of X.
+template <typename X, int pack>
+NORMD_DEVICE_CALL void normalise_row(const NormArguments& arguments, long long row, int width) {
+  const int member = thread_index() % width;
+  const AnyMoments moments = moments_of<X, pack>(arguments, row, width);
+  if (!moments.rescue) {
+    store_row<X, pack>(arguments, row, width, moments);
+    if (member != 0) return;
+    AnyRow::store_statistics(arguments, row, moments.mean + moments.correction, moments.rstd);
+  } else if (width == warp_lanes) {
+    rescue_row<AnyRow, warp_lanes>(arguments, row, member, true, nullptr);
+  } else {
+    rescue_row<AnyRow, block_threads>(arguments, row, member, true, shared_memory<double>());
+  }
 }
 
 template <typename X, int pack>
 NORMD_DEVICE void normalise_rows(const NormArguments& arguments) {
-  if (arguments.columns <= columns_per_warp_max) {
-    const long long first = block_index() * block_warps + thread_index() / warp_lanes;
-    for (long long row = first; row < arguments.rows; row += grid_blocks() * block_warps) {
-      normalise_row<X, pack, warp_lanes>(arguments, row, thread_index() % warp_lanes);
-    }
-  } else {
-    for (long long row = block_index(); row < arguments.rows; row += grid_blocks()) {
-      normalise_row<X, pack, block_threads>(arguments, row, thread_index());
-    }
+  const int width = arguments.columns <= columns_per_warp_max ? warp_lanes : block_threads;
+  const int rows_held = block_threads / width;
+  const long long first = block_index() * rows_held + thread_index() / width;
+  for (long long row = first; row < arguments.rows; row += grid_blocks() * rows_held) {
+    normalise_row<X, pack>(arguments, row, width);
   }
 }
 
@@ -144,9 +161,10 @@ NORMD_DEVICE void normalise_rows_of(const NormArguments& arguments) {
                      aligned_16(arguments.y) && aligned_16(arguments.gamma) &&
                      aligned_16(arguments.beta) && arguments.x_row_stride % pack == 0 &&
                      arguments.y_row_stride * any_bytes(kinds_of(arguments.flags).y) % 16 == 0;
-  // An access of y, gamma or beta in another type may be half a pack of x; it is 16 bytes at most.
-  if (packs) normalise_rows<X, pack>(arguments);
-  else normalise_rows<X, 1>(arguments);
+  if (packs)
+    normalise_rows<X, pack>(arguments);
+  else
+    normalise_rows<X, 1>(arguments);
 }
 
 NORMD_KERNEL(normd_any_columns, NormArguments, block_threads) {

@@ -20,7 +20,9 @@ NORMD_DEVICE void store_any(unsigned kind, void* array, long long index, double 
   }
 }
 
-NORMD_DEVICE int any_bytes(unsigned kind) { return kind == 1u ? 4 : 2; }
+NORMD_DEVICE int any_bytes(unsigned kind) {
+  return kind == 1u ? 4 : 2;
+}
 
 // Packs of `count` elements by accesses of up to 16 bytes; single elements by their own size.
 template <int count, typename T>

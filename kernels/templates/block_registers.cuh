@@ -1,11 +1,12 @@
-// block_registers: `row_warps` warps own a row and keep it in registers, packed as it was loaded and
-// converted on each use; a block holds `rows_per_block` such rows. x is read once and y written once;
-// gamma and beta are asked for before the first reduction is waited for, where registers allow.
-// Each of the two reductions costs one barrier: warps leave their sums in scratch, every warp adds
-// them all up, and the two reductions have a scratch each, so that none must be waited for twice.
-// The main template, for rows from about a thousand elements up to what the registers hold.
-#include "row_slice.cuh"
+// block_registers: `row_warps` warps own a row and keep it in registers, packed as it was loaded
+// and converted on each use; a block holds `rows_per_block` such rows. x is read once and y written
+// once; gamma and beta are asked for before the first reduction is waited for, where registers
+// allow. Each of the two reductions costs one barrier: warps leave their sums in scratch, every
+// warp adds them all up, and the two reductions have a scratch each, so that none must be waited
+// for twice. The main template, for rows from about a thousand elements up to what the registers
+// hold.
 #include "row_reduce.cuh"
+#include "row_slice.cuh"
 
 namespace normd {
 
@@ -45,8 +46,7 @@ NORMD_KERNEL(normd_kernel, NormArguments, block_threads) {
     slice.deviations(x, mean, deviation_sum, square_sum);
     scratch.sum_pair(deviation_sum, square_sum);
     slice.template keep<as_floats>(x);
-    const RowMoments moments =
-        row_moments(mean, deviation_sum, square_sum, arguments.epsilon);
+    const RowMoments moments = row_moments(mean, deviation_sum, square_sum, arguments.epsilon);
 
     if (moments.rescue) {
       // One row per block: all its threads agree and may use barriers. Several: the row's first

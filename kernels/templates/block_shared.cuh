@@ -1,6 +1,6 @@
-// block_shared: one block owns a row, reads it once and keeps it in shared memory as float, with one
-// float per thread beside it for reductions by halves: 4 * (columns + threads) bytes per block, which
-// is what limits how many blocks a multiprocessor holds. For rows that fit.
+// block_shared: one block owns a row, reads it once and keeps it in shared memory as float, with
+// one float per thread beside it for reductions by halves: 4 * (columns + threads) bytes per block,
+// which is what limits how many blocks a multiprocessor holds. For rows that fit.
 #include "taught_row.cuh"
 
 namespace normd {

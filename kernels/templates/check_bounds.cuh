@@ -8,9 +8,15 @@ namespace normd {
 
 constexpr double widening_max = 0.1;  // above, a row does not gate a teaching template
 
-NORMD_DEVICE double no_limit() { return bits_to_float(0x7f800000u); }
-NORMD_DEVICE double magnitude(double value) { return value < 0 ? -value : value; }
-NORMD_DEVICE bool is_nan(double value) { return value != value; }
+NORMD_DEVICE double no_limit() {
+  return bits_to_float(0x7f800000u);
+}
+NORMD_DEVICE double magnitude(double value) {
+  return value < 0 ? -value : value;
+}
+NORMD_DEVICE bool is_nan(double value) {
+  return value != value;
+}
 
 // One unit in the last place of the binade of `value`, in a format with `mantissa` stored bits.
 NORMD_DEVICE double unit_in_last_place(unsigned kind, double value) {
@@ -64,8 +70,8 @@ NORMD_DEVICE bool mean_counts(double sequential_adds, double got, double expecte
   return !(sequential_adds > 0 && magnitude(expected) == no_limit() && is_nan(got));
 }
 
-// 0 to 1 is within the bound. NaN matches only NaN, and infinity only the same infinity; but a value
-// that rounds to infinity within its bound may be infinite.
+// 0 to 1 is within the bound. NaN matches only NaN, and infinity only the same infinity; but a
+// value that rounds to infinity within its bound may be infinite.
 NORMD_DEVICE double error_over_bound(unsigned kind, double got, double expected, double bound) {
   if (is_nan(expected)) return is_nan(got) ? 0.0 : no_limit();
   if (is_nan(got)) return no_limit();

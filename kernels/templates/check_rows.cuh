@@ -1,6 +1,6 @@
 // check_rows: compares an answer with the definition, every element. A block owns a row at a time:
-// the definition's two passes over x in double, the bounds of each y, mean and rstd, and a record of
-// the worst. x is read four times and y once, in whatever type they have; any width, any stride.
+// the definition's two passes over x in double, the bounds of each y, mean and rstd, and a record
+// of the worst. x is read four times and y once, in whatever type they have; any width, any stride.
 // Time does not matter here, agreement with kernels/reference.h does.
 #include "check_bounds.cuh"
 #include "double_sum.cuh"
@@ -117,9 +117,8 @@ NORMD_DEVICE void check_row(const CheckArguments& arguments, long long row, doub
   const Definition definition = definition_of(arguments, x_start, scratch);
   const double mean = definition.mean_high + definition.mean_low;
   const double rstd = definition.rstd;
-  const double widening = arguments.sequential_adds > 0
-                              ? taught_widening(arguments.sequential_adds, mean, rstd)
-                              : 0.0;
+  const double widening =
+      arguments.sequential_adds > 0 ? taught_widening(arguments.sequential_adds, mean, rstd) : 0.0;
   if (widening > widening_max) return;
   if (thread_index() == 0 && arguments.mean != nullptr &&
       mean_counts(arguments.sequential_adds, arguments.mean[row], mean)) {
@@ -137,8 +136,7 @@ NORMD_DEVICE void check_row(const CheckArguments& arguments, long long row, doub
     const double expected = normalised * gamma + beta;
     const double got = load_any(kinds.y, arguments.y, row * arguments.y_row_stride + i);
     take_y(record, kinds.y,
-           {row, i, got, expected,
-            y_bound(kinds.y, expected, normalised, gamma, beta, widening)});
+           {row, i, got, expected, y_bound(kinds.y, expected, normalised, gamma, beta, widening)});
   }
 }
 

@@ -1,5 +1,5 @@
-// Where a row starts, and how the rare path reads and writes it one element at a time, where columns
-// and types are compiled in.
+// Where a row starts, and how the rare path reads and writes it one element at a time, where
+// columns and types are compiled in.
 #pragma once
 
 namespace normd {

@@ -1,6 +1,6 @@
 // The primitives that kernel texts are written in: element types, packed loads and stores,
-// shuffles, votes, barriers, shared memory. Each has a CUDA body (platform_cuda.cuh) and a host body
-// (platform_host.cuh) with the same meaning; kernel texts use no other CUDA feature, no inline
+// shuffles, votes, barriers, shared memory. Each has a CUDA body (platform_cuda.cuh) and a host
+// body (platform_host.cuh) with the same meaning; kernel texts use no other CUDA feature, no inline
 // assembly and no header.
 //
 // Rules for kernel texts: blocks are one-dimensional with a multiple of 32 threads; every thread of
@@ -12,10 +12,18 @@
 namespace normd {
 
 // Element types are bit patterns; arithmetic is done in float.
-struct fp32 { float value; };
-struct fp16 { unsigned short bits; };
-struct bf16 { unsigned short bits; };
-struct none { unsigned short bits; };  // stands for gamma or beta that is not there
+struct fp32 {
+  float value;
+};
+struct fp16 {
+  unsigned short bits;
+};
+struct bf16 {
+  unsigned short bits;
+};
+struct none {
+  unsigned short bits;
+};  // stands for gamma or beta that is not there
 
 // `count` neighbouring elements, moved by one access. Aligned to its size, at most 32 bytes.
 template <typename T, int count>
@@ -25,8 +33,8 @@ struct alignas(sizeof(T) * count) Pack {
 
 constexpr int warp_lanes = 32;
 
-// How an access treats the caches: `normal`; `stream` for data that is touched once; `read_only` for
-// gamma and beta, which every row reads and no thread writes.
+// How an access treats the caches: `normal`; `stream` for data that is touched once; `read_only`
+// for gamma and beta, which every row reads and no thread writes.
 enum class Hint { normal, stream, read_only };
 
 }  // namespace normd
@@ -41,22 +49,40 @@ namespace normd {
 
 // --- the rest is built from the primitives, the same on both platforms ---
 
-NORMD_DEVICE constexpr int smaller_of(int a, int b) { return a < b ? a : b; }
-NORMD_DEVICE constexpr int larger_of(int a, int b) { return a > b ? a : b; }
+NORMD_DEVICE constexpr int smaller_of(int a, int b) {
+  return a < b ? a : b;
+}
+NORMD_DEVICE constexpr int larger_of(int a, int b) {
+  return a > b ? a : b;
+}
 
-NORMD_DEVICE float to_float(fp32 element) { return element.value; }
+NORMD_DEVICE float to_float(fp32 element) {
+  return element.value;
+}
 
 NORMD_DEVICE float to_float(bf16 element) {
   return bits_to_float(static_cast<unsigned>(element.bits) << 16);
 }
 
 // Never called: discarded branches of code that is no template are still checked.
-NORMD_DEVICE float to_float(none) { return 0.0f; }
+NORMD_DEVICE float to_float(none) {
+  return 0.0f;
+}
 
-template <typename T> NORMD_DEVICE T from_float(float value);
-template <> NORMD_DEVICE fp32 from_float<fp32>(float value) { return fp32{value}; }
-template <> NORMD_DEVICE fp16 from_float<fp16>(float value) { return float_to_fp16(value); }
-template <> NORMD_DEVICE bf16 from_float<bf16>(float value) { return float_to_bf16(value); }
+template <typename T>
+NORMD_DEVICE T from_float(float value);
+template <>
+NORMD_DEVICE fp32 from_float<fp32>(float value) {
+  return fp32{value};
+}
+template <>
+NORMD_DEVICE fp16 from_float<fp16>(float value) {
+  return float_to_fp16(value);
+}
+template <>
+NORMD_DEVICE bf16 from_float<bf16>(float value) {
+  return float_to_bf16(value);
+}
 
 // The float next to `value` on the side of zero if `value` is no float, its last bit then set: no
 // rounding of it to a format at least two bits shorter can differ from rounding `value` at once.
@@ -70,14 +96,18 @@ NORMD_DEVICE float round_to_odd(double value) {
 }
 
 // Rounds to nearest even, once.
-template <typename T> NORMD_DEVICE T from_double(double value);
-template <> NORMD_DEVICE fp32 from_double<fp32>(double value) {
+template <typename T>
+NORMD_DEVICE T from_double(double value);
+template <>
+NORMD_DEVICE fp32 from_double<fp32>(double value) {
   return fp32{static_cast<float>(value)};
 }
-template <> NORMD_DEVICE fp16 from_double<fp16>(double value) {
+template <>
+NORMD_DEVICE fp16 from_double<fp16>(double value) {
   return float_to_fp16(round_to_odd(value));
 }
-template <> NORMD_DEVICE bf16 from_double<bf16>(double value) {
+template <>
+NORMD_DEVICE bf16 from_double<bf16>(double value) {
   return float_to_bf16(round_to_odd(value));
 }
 

@@ -2,8 +2,8 @@
 #pragma once
 
 // NORMD_KERNEL(entry, NormArguments, 256) { ... arguments.x ... }
-#define NORMD_KERNEL(entry, Arguments, threads)               \
-  extern "C" __global__ void __launch_bounds__(threads)       \
+#define NORMD_KERNEL(entry, Arguments, threads)         \
+  extern "C" __global__ void __launch_bounds__(threads) \
       entry(const __grid_constant__ normd::Arguments arguments)
 #define NORMD_DEVICE __device__ __forceinline__
 #define NORMD_DEVICE_CALL __device__ __noinline__
@@ -11,10 +11,18 @@
 
 namespace normd {
 
-NORMD_DEVICE int thread_index() { return static_cast<int>(threadIdx.x); }
-NORMD_DEVICE long long block_index() { return blockIdx.x; }
-NORMD_DEVICE long long grid_blocks() { return gridDim.x; }
-NORMD_DEVICE void block_barrier() { __syncthreads(); }
+NORMD_DEVICE int thread_index() {
+  return static_cast<int>(threadIdx.x);
+}
+NORMD_DEVICE long long block_index() {
+  return blockIdx.x;
+}
+NORMD_DEVICE long long grid_blocks() {
+  return gridDim.x;
+}
+NORMD_DEVICE void block_barrier() {
+  __syncthreads();
+}
 
 template <typename T>
 NORMD_DEVICE T* shared_memory() {
@@ -44,8 +52,12 @@ NORMD_DEVICE void copy_bytes(void* to, const void* from) {
   memcpy(to, from, bytes);
 }
 
-NORMD_DEVICE float bits_to_float(unsigned bits) { return __uint_as_float(bits); }
-NORMD_DEVICE unsigned float_to_bits(float value) { return __float_as_uint(value); }
+NORMD_DEVICE float bits_to_float(unsigned bits) {
+  return __uint_as_float(bits);
+}
+NORMD_DEVICE unsigned float_to_bits(float value) {
+  return __float_as_uint(value);
+}
 
 // Of a normal number, within one unit in the last place: the fast approximation and one step of
 // Newton's, at a third of the latency of the correctly rounded root and reciprocal.
@@ -55,10 +67,18 @@ NORMD_DEVICE float reciprocal_sqrt(float value) {
   const float residual = __fmaf_rn(-__fmul_rn(value, root), root, 1.0f);
   return __fmaf_rn(__fmul_rn(0.5f, root), residual, root);
 }
-NORMD_DEVICE float square_root(float value) { return __fsqrt_rn(value); }
-NORMD_DEVICE double square_root(double value) { return __dsqrt_rn(value); }
-NORMD_DEVICE float fused_multiply_add(float a, float b, float c) { return __fmaf_rn(a, b, c); }
-NORMD_DEVICE bool is_finite(float value) { return fabsf(value) < __int_as_float(0x7f800000); }
+NORMD_DEVICE float square_root(float value) {
+  return __fsqrt_rn(value);
+}
+NORMD_DEVICE double square_root(double value) {
+  return __dsqrt_rn(value);
+}
+NORMD_DEVICE float fused_multiply_add(float a, float b, float c) {
+  return __fmaf_rn(a, b, c);
+}
+NORMD_DEVICE bool is_finite(float value) {
+  return fabsf(value) < __int_as_float(0x7f800000);
+}
 
 NORMD_DEVICE float to_float(fp16 element) {
   float value;
@@ -136,21 +156,21 @@ constexpr int access_bytes_max = 16;
 // them where the text has them: before the reductions that hide their latency.
 #define NORMD_LOAD_1(instruction) \
   asm volatile(instruction ".b32 %0, [%1];" : "=r"(word[0]) : "l"(address) : "memory")
-#define NORMD_LOAD_2(instruction)               \
+#define NORMD_LOAD_2(instruction)                    \
   asm volatile(instruction ".v2.b32 {%0, %1}, [%2];" \
-               : "=r"(word[0]), "=r"(word[1])   \
-               : "l"(address)                   \
+               : "=r"(word[0]), "=r"(word[1])        \
+               : "l"(address)                        \
                : "memory")
-#define NORMD_LOAD_4(instruction)                                                   \
-  asm volatile(instruction ".v4.b32 {%0, %1, %2, %3}, [%4];"                        \
-               : "=r"(word[0]), "=r"(word[1]), "=r"(word[2]), "=r"(word[3])         \
-               : "l"(address)                                                       \
+#define NORMD_LOAD_4(instruction)                                           \
+  asm volatile(instruction ".v4.b32 {%0, %1, %2, %3}, [%4];"                \
+               : "=r"(word[0]), "=r"(word[1]), "=r"(word[2]), "=r"(word[3]) \
+               : "l"(address)                                               \
                : "memory")
-#define NORMD_LOAD_8(instruction)                                                   \
-  asm volatile(instruction ".v8.b32 {%0, %1, %2, %3, %4, %5, %6, %7}, [%8];"        \
-               : "=r"(word[0]), "=r"(word[1]), "=r"(word[2]), "=r"(word[3]),        \
-                 "=r"(word[4]), "=r"(word[5]), "=r"(word[6]), "=r"(word[7])         \
-               : "l"(address)                                                       \
+#define NORMD_LOAD_8(instruction)                                                           \
+  asm volatile(instruction ".v8.b32 {%0, %1, %2, %3, %4, %5, %6, %7}, [%8];"                \
+               : "=r"(word[0]), "=r"(word[1]), "=r"(word[2]), "=r"(word[3]), "=r"(word[4]), \
+                 "=r"(word[5]), "=r"(word[6]), "=r"(word[7])                                \
+               : "l"(address)                                                               \
                : "memory")
 
 template <Hint hint, int words>

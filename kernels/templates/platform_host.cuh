@@ -5,11 +5,11 @@
 #include "host_runtime.h"
 
 // The exported entry takes the address of its arguments, so that one call fits every struct.
-#define NORMD_KERNEL(entry, Arguments, threads)                                   \
-  static void entry##_body(const normd::Arguments& arguments);                    \
-  extern "C" void entry(const void* arguments) {                                  \
-    entry##_body(*static_cast<const normd::Arguments*>(arguments));               \
-  }                                                                               \
+#define NORMD_KERNEL(entry, Arguments, threads)                     \
+  static void entry##_body(const normd::Arguments& arguments);      \
+  extern "C" void entry(const void* arguments) {                    \
+    entry##_body(*static_cast<const normd::Arguments*>(arguments)); \
+  }                                                                 \
   static void entry##_body(const normd::Arguments& arguments)
 // Hidden: several kernel objects are open at once, and each must call its own bodies.
 #define NORMD_DEVICE __attribute__((visibility("hidden"))) inline
@@ -20,10 +20,18 @@ namespace normd {
 
 static const HostRuntime* host_runtime = nullptr;
 
-NORMD_DEVICE int thread_index() { return host_runtime->thread_index(); }
-NORMD_DEVICE long long block_index() { return host_runtime->block_index(); }
-NORMD_DEVICE long long grid_blocks() { return host_runtime->grid_blocks(); }
-NORMD_DEVICE void block_barrier() { host_runtime->block_barrier(); }
+NORMD_DEVICE int thread_index() {
+  return host_runtime->thread_index();
+}
+NORMD_DEVICE long long block_index() {
+  return host_runtime->block_index();
+}
+NORMD_DEVICE long long grid_blocks() {
+  return host_runtime->grid_blocks();
+}
+NORMD_DEVICE void block_barrier() {
+  host_runtime->block_barrier();
+}
 
 template <typename T>
 NORMD_DEVICE T* shared_memory() {
@@ -69,11 +77,21 @@ NORMD_DEVICE bool warp_any(bool flag) {
   return any != 0u;
 }
 
-NORMD_DEVICE float reciprocal_sqrt(float value) { return 1.0f / __builtin_sqrtf(value); }
-NORMD_DEVICE float square_root(float value) { return __builtin_sqrtf(value); }
-NORMD_DEVICE double square_root(double value) { return __builtin_sqrt(value); }
-NORMD_DEVICE float fused_multiply_add(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
-NORMD_DEVICE bool is_finite(float value) { return __builtin_isfinite(value); }
+NORMD_DEVICE float reciprocal_sqrt(float value) {
+  return 1.0f / __builtin_sqrtf(value);
+}
+NORMD_DEVICE float square_root(float value) {
+  return __builtin_sqrtf(value);
+}
+NORMD_DEVICE double square_root(double value) {
+  return __builtin_sqrt(value);
+}
+NORMD_DEVICE float fused_multiply_add(float a, float b, float c) {
+  return __builtin_fmaf(a, b, c);
+}
+NORMD_DEVICE bool is_finite(float value) {
+  return __builtin_isfinite(value);
+}
 
 NORMD_DEVICE float to_float(fp16 element) {
   const unsigned sign = static_cast<unsigned>(element.bits & 0x8000u) << 16;
@@ -110,7 +128,8 @@ NORMD_DEVICE bf16 float_to_bf16(float value) {
   return bf16{static_cast<unsigned short>(nan ? (bits >> 16) | 0x40u : rounded)};
 }
 
-template <typename T> NORMD_DEVICE T from_float(float value);
+template <typename T>
+NORMD_DEVICE T from_float(float value);
 
 template <typename T, int count>
 NORMD_DEVICE void round_pairs(const float (&values)[count], Pack<T, count>& pack) {

@@ -1,6 +1,6 @@
 // The rare path of the exact templates, for rows that float statistics cannot carry: squares that
-// overflow or vanish, NaN and infinity, a spread at the rounding noise of the mean (a constant row),
-// epsilon zero. The threads that share the row read it again from memory, where x is not yet
+// overflow or vanish, NaN and infinity, a spread at the rounding noise of the mean (a constant
+// row), epsilon zero. The threads that share the row read it again from memory, where x is not yet
 // overwritten, take the plain two-pass in double, and round each output once.
 #pragma once
 
@@ -11,7 +11,8 @@ namespace normd {
 // Row says how a row is read and written: compiled_row.cuh for columns and types that are compiled
 // in, any_element.cuh for run-time ones.
 
-// Whether the double path must take the row. `e` is what the first mean was off by. For v = variance
+// Whether the double path must take the row. `e` is what the first mean was off by. For v =
+// variance
 // + epsilon to be good to 1e-6 the squares must lie well inside the range of float, and the spread
 // must not drown in e; an all-zero row (e exactly 0) is fine as it is.
 NORMD_DEVICE bool needs_rescue(float variance, float e, float v) {
@@ -19,8 +20,9 @@ NORMD_DEVICE bool needs_rescue(float variance, float e, float v) {
   return !in_range || (e != 0.0f && variance <= e * e);
 }
 
-// All `threads` threads of the row call this, as do all threads of their warp (or block); nothing is
-// written for a row that is not `wanted`. `member` is the thread's number among those of the row.
+// All `threads` threads of the row call this, as do all threads of their warp (or block); nothing
+// is written for a row that is not `wanted`. `member` is the thread's number among those of the
+// row.
 template <typename Row, int threads>
 NORMD_DEVICE_CALL void rescue_row(const NormArguments& arguments, long long row, int member,
                                   bool wanted, double* scratch) {

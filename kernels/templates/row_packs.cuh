@@ -15,7 +15,7 @@ constexpr bool whole_packs = row_columns % pack == 0;  // else the last pack of 
 
 // Registers that one pack of T takes.
 template <typename T>
-constexpr int pack_registers = larger_of(1, pack * static_cast<int>(sizeof(T)) / 4);
+constexpr int pack_registers = larger_of(1, pack* static_cast<int>(sizeof(T)) / 4);
 
 constexpr int x_align = vector_bytes;
 constexpr int y_align = larger_of(row_align_bytes, static_cast<int>(sizeof(y_type)));
@@ -59,13 +59,13 @@ NORMD_DEVICE void store_at(y_type* row, int column, const Pack<y_type, pack>& y)
 }
 
 // values * gamma + beta, of packs that were loaded before.
-NORMD_DEVICE void apply_packs(const Pack<gamma_type, pack>& gamma, const Pack<beta_type, pack>& beta,
-                              float (&values)[pack]) {
+NORMD_DEVICE void apply_packs(const Pack<gamma_type, pack>& gamma,
+                              const Pack<beta_type, pack>& beta, float (&values)[pack]) {
 #pragma unroll
   for (int k = 0; k < pack; ++k) {
     if constexpr (has_gamma && has_beta) {
-      values[k] = fused_multiply_add(values[k], to_float(gamma.element[k]),
-                                     to_float(beta.element[k]));
+      values[k] =
+          fused_multiply_add(values[k], to_float(gamma.element[k]), to_float(beta.element[k]));
     } else if constexpr (has_gamma) {
       values[k] *= to_float(gamma.element[k]);
     } else if constexpr (has_beta) {
@@ -91,8 +91,7 @@ NORMD_DEVICE void load_beta(const NormArguments& arguments, int column,
 }
 
 // The same, loading them now.
-NORMD_DEVICE void apply_affine(const NormArguments& arguments, int column,
-                               float (&values)[pack]) {
+NORMD_DEVICE void apply_affine(const NormArguments& arguments, int column, float (&values)[pack]) {
   Pack<gamma_type, pack> gamma;
   Pack<beta_type, pack> beta;
   load_gamma(arguments, column, gamma);
@@ -102,8 +101,8 @@ NORMD_DEVICE void apply_affine(const NormArguments& arguments, int column,
 
 // What the second pass found, and what normalising needs of it.
 struct RowMoments {
-  float mean;          // the first mean, which the deviations are taken from
-  float correction;    // e: what that mean was off by
+  float mean;        // the first mean, which the deviations are taken from
+  float correction;  // e: what that mean was off by
   float rstd;
   bool rescue;
 };

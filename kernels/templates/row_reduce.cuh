@@ -1,6 +1,6 @@
 // RowScratch: sums over the `warps` warps that share a row, of which a block holds `rows_held`.
-// One barrier of the block per sum. Two sums in turn need no barrier between them, because they have
-// different scratch: who writes one again has passed the barrier of the other, which everybody
+// One barrier of the block per sum. Two sums in turn need no barrier between them, because they
+// have different scratch: who writes one again has passed the barrier of the other, which everybody
 // reaches after reading.
 #pragma once
 

@@ -1,6 +1,6 @@
 // Slice: the share of one row that each of `width` neighbouring threads holds in registers, packed
-// as it was loaded: packs `member`, `member + width`, ... of the row. The steps of the hi/lo two-pass
-// over it, each a loop that unrolls whole.
+// as it was loaded: packs `member`, `member + width`, ... of the row. The steps of the hi/lo
+// two-pass over it, each a loop that unrolls whole.
 #pragma once
 
 #include "row_packs.cuh"
@@ -110,8 +110,8 @@ struct Slice {
 template <int width, int x_registers>
 struct Affine {
   static constexpr int packs = Slice<width>::packs;
-  static constexpr int registers =
-      packs * ((has_gamma ? pack_registers<gamma_type> : 0) + (has_beta ? pack_registers<beta_type> : 0));
+  static constexpr int registers = packs * ((has_gamma ? pack_registers<gamma_type> : 0) +
+                                            (has_beta ? pack_registers<beta_type> : 0));
   static constexpr bool held = x_registers + registers + other_registers <= thread_registers;
   static constexpr int held_registers = held ? registers : 0;
 

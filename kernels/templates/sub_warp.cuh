@@ -13,13 +13,26 @@ constexpr Hint row_hint = streaming != 0 ? Hint::stream : Hint::normal;
 static_assert(rows_per_block == groups_per_block * rows_per_group, "as the Launch says");
 static_assert(warp_lanes % lanes_per_row == 0, "rows do not cross warps");
 
+// The rows of a group whose bit is set in `rescue`; `first` is the group's first. The whole warp
+// comes along, for its shuffles.
+NORMD_DEVICE void rescue_rows(const NormArguments& arguments, long long first, int member,
+                              unsigned rescue) {
+#pragma unroll 1
+  for (int r = 0; r < rows_per_group; ++r) {
+    const long long row = first + r * groups_per_block;
+    const bool wanted = (rescue >> r & 1u) != 0 && row < arguments.rows;
+    const long long source = row < arguments.rows ? row : arguments.rows - 1;
+    rescue_row<CompiledRow, lanes_per_row>(arguments, source, member, wanted, nullptr);
+  }
+}
+
 NORMD_KERNEL(normd_kernel, NormArguments, block_threads) {
   using RowSlice = Slice<lanes_per_row>;
   constexpr int x_registers = rows_per_group * RowSlice::packs * pack_registers<x_type>;
   using RowAffine = Affine<lanes_per_row, x_registers>;
   // As floats x is one register per element.
-  constexpr int as_floats = rows_per_group * RowSlice::packs * pack + RowAffine::held_registers +
-                            other_registers;
+  constexpr int as_floats =
+      rows_per_group * RowSlice::packs * pack + RowAffine::held_registers + other_registers;
   const RowSlice slice{thread_index() % lanes_per_row};
   const int group = thread_index() / lanes_per_row;
   const long long rows = arguments.rows;
@@ -66,11 +79,7 @@ NORMD_KERNEL(normd_kernel, NormArguments, block_threads) {
       }
     }
     if (warp_any<lanes_per_row>(rescue != 0)) {
-#pragma unroll 1
-      for (int r = 0; r < rows_per_group; ++r) {
-        const bool wanted = (rescue >> r & 1u) != 0 && row_of(r) < rows;
-        rescue_row<CompiledRow, lanes_per_row>(arguments, clamped(r), slice.member, wanted, nullptr);
-      }
+      rescue_rows(arguments, first + group, slice.member, rescue);
     }
   }
 }

@@ -1,5 +1,5 @@
-// tiled_welford: one block owns a row of any width and goes over it in tiles of `unroll` elements per
-// thread, twice. Of each tile a thread takes mean and squared deviations by two passes over its
+// tiled_welford: one block owns a row of any width and goes over it in tiles of `unroll` elements
+// per thread, twice. Of each tile a thread takes mean and squared deviations by two passes over its
 // registers and merges them into its running moments; warps merge by shuffles, the block through
 // shared memory; the second read normalises. Nothing is held, so no width is too large.
 #include "taught_row.cuh"
