@@ -50,13 +50,15 @@ tl::unexpected<Error> no_driver(const std::string& library, const std::string& l
                                  : "A GPU needs NVIDIA's driver 525 or newer"));
 }
 
+tl::unexpected<Error> stub(const std::string& library) {
+  return fail(ErrorCode::failed_precondition,
+              library + " is the toolkit's stub for linking, not a driver");
+}
+
 // Codes of cuInit that deserve words of their own; the driver's are for all others.
 Result<void> explain_init(const Driver& driver, CUresult result, const std::string& library) {
   if (result == CUDA_ERROR_NO_DEVICE) return no_gpu();
-  if (result == CUDA_ERROR_STUB_LIBRARY) {
-    return fail(ErrorCode::failed_precondition,
-                library + " is the toolkit's stub for linking, not a driver");
-  }
+  if (result == CUDA_ERROR_STUB_LIBRARY) return stub(library);
   if (auto checked = driver.check(result, "starting the CUDA driver"); !checked) {
     return fail(ErrorCode::failed_precondition, checked.error().message);
   }
@@ -147,15 +149,13 @@ Result<std::shared_ptr<const Driver>> open_driver(const std::string& library) {
   auto driver = std::make_shared<Driver>();
   decltype(&cuInit) init = nullptr;
   decltype(&cuDriverGetVersion) get_version = nullptr;
-  if (!find(handle, "cuInit", init) || !find(handle, "cuDriverGetVersion", get_version) ||
-      get_version(&driver->cuda_version) != CUDA_SUCCESS) {
-    return fail(ErrorCode::failed_precondition,
-                library + " is no CUDA driver: it tells no version");
+  if (!find(handle, "cuInit", init) || !find(handle, "cuDriverGetVersion", get_version)) {
+    return fail(ErrorCode::failed_precondition, library + " is no CUDA driver");
   }
+  const CUresult told = get_version(&driver->cuda_version);
+  if (told == CUDA_ERROR_STUB_LIBRARY) return stub(library);
   const char* missing = first_missing_symbol(handle, *driver);
-  // A stub knows a version and has the functions, and says what it is only when it is started.
-  const CUresult started = missing == nullptr ? init(0) : CUDA_SUCCESS;
-  if (driver->cuda_version < cuda_version_min && started != CUDA_ERROR_STUB_LIBRARY) {
+  if (told == CUDA_SUCCESS && driver->cuda_version < cuda_version_min) {
     return fail(ErrorCode::failed_precondition, "the CUDA driver is too old: it supports CUDA " +
                                                     driver->cuda_version_text() + ", and " +
                                                     version_text(cuda_version_min) +
@@ -165,7 +165,7 @@ Result<std::shared_ptr<const Driver>> open_driver(const std::string& library) {
     return fail(ErrorCode::failed_precondition,
                 "the CUDA driver (CUDA " + driver->cuda_version_text() + ") has no " + missing);
   }
-  if (auto up = explain_init(*driver, started, library); !up) return fail(std::move(up.error()));
+  if (auto up = explain_init(*driver, init(0), library); !up) return fail(std::move(up.error()));
   int count = 0;
   if (driver->device_get_count(&count) == CUDA_SUCCESS && count == 0) return no_gpu();
   return driver;

@@ -85,7 +85,7 @@ CUresult cuInit(unsigned) {
 }
 CUresult cuDriverGetVersion(int* version) {
   *version = state.version;
-  return CUDA_SUCCESS;
+  return answer("cuDriverGetVersion");
 }
 CUresult cuGetErrorName(CUresult, const char** name) {
   *name = "CUDA_ERROR_BY_NAME";

@@ -36,8 +36,10 @@ TEST(open_driver, a_library_that_is_no_driver_is_refused) {
 }
 
 TEST(open_driver, a_stub_for_linking_is_called_a_stub) {
-  fresh_fake_driver().results["cuInit"] = 34;
-  EXPECT_THAT(listing_error().message, HasSubstr("stub for linking, not a driver"));
+  for (const char* function : {"cuDriverGetVersion", "cuInit"}) {
+    fresh_fake_driver().results[function] = 34;
+    EXPECT_THAT(listing_error().message, HasSubstr("stub for linking, not a driver"));
+  }
 }
 
 TEST(open_driver, a_driver_too_old_is_told_by_both_versions) {
