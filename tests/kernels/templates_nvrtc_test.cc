@@ -82,7 +82,8 @@ TEST_P(TemplatesNvrtcTest, the_fallback_and_the_checker_compile_for_every_archit
       const auto binary = compile_with_nvrtc(library_, source);
       ASSERT_TRUE(binary) << target << "\n" << binary.error().message;
       // The checker's time does not matter.
-      if (source.entry == "normd_any_columns") EXPECT_EQ(binary->spill_bytes, 0) << target;
+      const bool timed = source.entry != "normd_check_rows";
+      EXPECT_TRUE(!timed || binary->spill_bytes == 0) << source.entry << " for " << target;
     }
   }
 }
