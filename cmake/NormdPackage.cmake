@@ -23,7 +23,7 @@ endfunction()
 
 function(normd_set_rpath rpath)
   foreach(target ${ARGN})
-    set_target_properties(${target} PROPERTIES INSTALL_RPATH ${rpath})
+    set_target_properties(${target} PROPERTIES INSTALL_RPATH "${rpath}")
     target_link_options(${target} PRIVATE -Wl,--disable-new-dtags)
   endforeach()
 endfunction()

@@ -125,8 +125,8 @@ Result<void> TuningRun::explore() {
       entry.done = true;
       continue;
     }
-    const bool died =
-        error.code == ErrorCode::unavailable || error.code == ErrorCode::deadline_exceeded;
+    // Anything but a refusal of the text: the compiler died, hung, or its worker did.
+    const bool died = error.code != ErrorCode::invalid_argument;
     refuse(compiled->number, died ? Reason::compiler_fault : Reason::compile_error, error.message);
     if (auto done = settle(compiled->number); !done) return done;
   }
