@@ -44,6 +44,14 @@ std::string number_text(double value) {
 
 }  // namespace
 
+bool is_settled(const Trial& trial) {
+  if (trial.verdict.kind != VerdictKind::refused) return trial.verdict.kind == VerdictKind::measured;
+  const Reason reason = trial.verdict.reason;
+  const bool by_death =
+      reason == Reason::fault || reason == Reason::timeout || reason == Reason::compiler_fault;
+  return !by_death || trial.sightings >= 2;
+}
+
 std::string_view reason_name(Reason reason) {
   for (const ReasonName& entry : reason_names) {
     if (entry.reason == reason) return entry.name;

@@ -24,7 +24,7 @@ struct Measurement {
   double low_ns = 0;     // 95 % confidence interval of the median
   double high_ns = 0;
   int samples = 0;
-  double copy_ns = 0;    // the control copy of the same bytes, measured beside it; 0 if not
+  double copy_ns = 0;  // the control copy of the same bytes, measured beside it; 0 if not
 
   bool operator==(const Measurement&) const = default;
 };
@@ -39,17 +39,17 @@ enum class VerdictKind : std::uint8_t {
 enum class Reason : std::uint8_t {
   none = 0,
   compile_error = 1,
-  compiler_fault = 2,     // the compiler died or ran out of time
-  spills = 3,             // registers spilled to local memory
-  load_error = 4,         // the driver refused the binary
-  launch_error = 5,       // over a limit, or refused at launch
-  wrong_result = 6,       // outside the bound
-  unwritten_output = 7,   // poison was left in the output
-  guard_overwritten = 8,  // bytes outside the buffers changed
-  not_repeatable = 9,     // two runs gave different bits
-  fault = 10,             // illegal access, trap: the worker's context died
-  timeout = 11,           // taken for hung
-  input_overwritten = 12, // x, gamma or beta changed out of place
+  compiler_fault = 2,      // the compiler died or ran out of time
+  spills = 3,              // registers spilled to local memory
+  load_error = 4,          // the driver refused the binary
+  launch_error = 5,        // over a limit, or refused at launch
+  wrong_result = 6,        // outside the bound
+  unwritten_output = 7,    // poison was left in the output
+  guard_overwritten = 8,   // bytes outside the buffers changed
+  not_repeatable = 9,      // two runs gave different bits
+  fault = 10,              // illegal access, trap: the worker's context died
+  timeout = 11,            // taken for hung
+  input_overwritten = 12,  // x, gamma or beta changed out of place
   out_of_memory = 20,
   device_busy = 21,
   device_lost = 22,
@@ -74,7 +74,10 @@ struct Trial {
   int registers = -1;
   int spill_bytes = -1;
   int shared_bytes = 0;
-  int blocks_per_sm = 0;      // occupancy, as the driver computes it; 0 unknown
+  int blocks_per_sm = 0;  // occupancy, as the driver computes it; 0 unknown
+  // Tunings that found this verdict. A process that died once may have died of something else: such
+  // a refusal is believed, and not tried again, from the second on.
+  int sightings = 1;
 
   bool operator==(const Trial&) const = default;
 };
@@ -92,15 +95,18 @@ struct Winner {
   // Recorded, not keyed:
   std::string device_name;
   std::string device_uuid;
-  std::string driver;      // "13.0 (580.159)" as the driver says
+  std::string driver;  // "13.0 (580.159)" as the driver says
   std::string compiler;
-  std::string tuned_by;    // program and version
+  std::string tuned_by;  // program and version
   std::int64_t tuned_at_unix_s = 0;
   std::int64_t tuning_ms = 0;
   bool pinned = false;
 
   bool operator==(const Winner&) const = default;
 };
+
+// Whether a refusal says something of the candidate that needs no second look.
+bool is_settled(const Trial& trial);
 
 std::string_view reason_name(Reason reason);
 std::string_view verdict_kind_name(VerdictKind kind);
@@ -109,8 +115,8 @@ std::optional<Reason> parse_reason(std::string_view name);
 std::optional<VerdictKind> parse_verdict_kind(std::string_view name);
 std::optional<CacheState> parse_cache_state(std::string_view name);
 
-// `measured 0.12` or `refused wrong_result <detail>` ... : the form in which the trial process sends
-// it and the database keeps its parts. Measurements are `rows=4096 cache=cold median_ns=...`.
+// `measured 0.12` or `refused wrong_result <detail>` ... : the form in which the trial process
+// sends it and the database keeps its parts. Measurements are `rows=4096 cache=cold median_ns=...`.
 std::string to_text(const Measurement& measurement);
 Result<Measurement> parse_measurement(std::string_view text);
 

@@ -72,10 +72,14 @@ Result<void> TuningRun::explore() {
     Entry& entry = entries_[static_cast<std::size_t>(number)];
     const auto known = parts_.store->find_trial(parts_.key, entry.candidate, compiler_);
     if (known && *known && (*known)->verdict.kind == VerdictKind::refused) {
-      entry.trial = **known;
-      entry.done = true;
-      ++progress_.refused;
-      continue;
+      if (is_settled(**known)) {
+        entry.trial = **known;
+        entry.done = true;
+        ++progress_.refused;
+        continue;
+      }
+      entry.seen_before = (*known)->verdict.reason;
+      entry.sightings_before = (*known)->sightings;
     }
     auto binary = parts_.store->find_binary_of_source(entry.source.digest, compiler_);
     if (binary && *binary) {
@@ -238,6 +242,9 @@ Result<void> TuningRun::settle(int number) {
   entry.done = true;
   entry.binary.reset();
   if (entry.trial.verdict.kind == VerdictKind::not_tried) return {};
+  if (entry.trial.verdict.reason == entry.seen_before) {
+    entry.trial.sightings = entry.sightings_before + 1;
+  }
   auto stored = parts_.store->put_trial(parts_.key, entry.trial);
   parts_.stop_point.reach("tuning.trial_stored");
   return stored;

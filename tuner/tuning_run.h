@@ -66,6 +66,8 @@ class TuningRun {
     bool done = false;           // has its verdict
     bool passed_before = false;  // the gate's result came from the store
     bool raced = false;
+    std::optional<Reason> seen_before;  // a refusal of an earlier tuning that was not settled
+    int sightings_before = 0;
     std::optional<int> same_as;       // an earlier candidate with the same binary
     std::vector<double> explored_ns;  // per edge; empty until timed
   };

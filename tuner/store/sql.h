@@ -58,6 +58,7 @@ CREATE TABLE trial (
   spill_bytes INTEGER NOT NULL,
   shared_bytes INTEGER NOT NULL,
   blocks_per_sm INTEGER NOT NULL,
+  sightings INTEGER NOT NULL CHECK (sightings >= 1),
   put_at_unix_s INTEGER NOT NULL,
   PRIMARY KEY (key, candidate, compiler)
 ) STRICT, WITHOUT ROWID;
@@ -119,7 +120,7 @@ inline constexpr char rollback[] = "ROLLBACK";
 #define NORMD_TRIAL_COLUMNS                                                                   \
   "key, fingerprint, candidate, compiler, verdict, reason, detail, measurements, median_ns, " \
   "error_over_bound, binary_digest, registers, spill_bytes, shared_bytes, blocks_per_sm, "    \
-  "put_at_unix_s"
+  "sightings, put_at_unix_s"
 #define NORMD_BINARY_COLUMNS                                                              \
   "digest, source_digest, compiler, format, entry, target, registers, spill_bytes, log, " \
   "bytes, put_at_unix_s"
@@ -137,7 +138,7 @@ inline constexpr char put_winner[] =
     " WHERE NOT EXISTS (SELECT 1 FROM winner WHERE key = ?1 AND pinned = 1)";
 inline constexpr char put_trial[] = "INSERT OR REPLACE INTO trial (" NORMD_TRIAL_COLUMNS
                                     ") VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,"
-                                    "?15,?16)";
+                                    "?15,?16,?17)";
 inline constexpr char put_binary[] = "INSERT OR REPLACE INTO binary (" NORMD_BINARY_COLUMNS
                                      ") VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11)";
 

@@ -88,6 +88,7 @@ std::optional<Trial> trial_of(Use& row) {
   trial.spill_bytes = columns.small(-1, int_max);
   trial.shared_bytes = columns.small(0, int_max);
   trial.blocks_per_sm = columns.small(0, int_max);
+  trial.sightings = columns.small(1, int_max);
   if (!columns.sound) return std::nullopt;
   return trial;
 }
@@ -236,7 +237,7 @@ Result<void> write_trial(Database& database, const Key& key, const Trial& trial)
   row(sorting_median_ns(trial.verdict.measurements));
   row(std::isnan(error) ? std::numeric_limits<double>::infinity() : error);
   row(trial.binary_digest)(trial.registers)(trial.spill_bytes)(trial.shared_bytes);
-  row(trial.blocks_per_sm)(now_unix_s());
+  row(trial.blocks_per_sm)(trial.sightings)(now_unix_s());
   if (auto done = row.run(); !done) return done;
   std::int64_t unreadable = 0;
   const std::string candidate = to_text(trial.candidate);
