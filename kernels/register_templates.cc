@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <bit>
 
-#include "kernels/text_expansion.h"
 #include "kernels/slice_shape.h"
+#include "kernels/text_expansion.h"
 
 namespace normd {
 namespace {
@@ -67,18 +67,22 @@ Launch sub_warp_launch(const Candidate& candidate, const Problem&, const DeviceS
   return one_kernel(threads, groups * candidate.value("rows_per_group"), 0);
 }
 
-Plan sub_warp_plan(const Candidate& candidate, const Problem& problem, const DeviceSpec&) {
+Plan sub_warp_plan(const Candidate& candidate, const Problem& problem, const DeviceSpec& spec) {
   const SliceShape shape = sub_warp_shape(candidate, problem);
   const int rows_per_group = candidate.value("rows_per_group");
   const double steps = std::countr_zero(static_cast<unsigned>(candidate.value("lanes_per_row")));
   const double in_flight = static_cast<double>(rows_per_group * shape.packs) *
                            candidate.value("vector_bytes") * candidate.value("threads");
-  return {.registers =
-              static_cast<int>(rows_per_group * shape.x_registers + shape.affine_registers + 28),
-          .bytes_in_flight = in_flight,
-          .chain_cycles = 2 * steps * shuffle_cycles +
-                          element_cycles * static_cast<double>(shape.elements() * rows_per_group),
-          .element_instructions = element_instructions(shape.pack)};
+  const std::int64_t x_registers = rows_per_group * shape.x_registers;
+  const bool affine_held = x_registers + shape.affine_registers + working_registers <=
+                           registers_max(candidate.value("threads"), spec);
+  return {
+      .registers = static_cast<int>(x_registers + (affine_held ? shape.affine_registers : 0) + 28),
+      .bytes_in_flight = in_flight,
+      .chain_cycles = 2 * steps * shuffle_cycles +
+                      element_cycles * static_cast<double>(shape.elements() * rows_per_group),
+      .memory_trips = affine_held ? 1.0 : 1.5,
+      .element_instructions = element_instructions(shape.pack)};
 }
 
 // --- block_registers ---

@@ -39,9 +39,9 @@ Problem drawn_problem(std::mt19937& random) {
       .beta = drawn_optional_dtype(random),
       .stats = one_of<Stats>(random, {Stats::none, Stats::mean, Stats::rstd, Stats::mean_rstd}),
       .rows_layout = one_of<RowsLayout>(random, {RowsLayout::contiguous, RowsLayout::strided})};
-  // Mostly well aligned; at times no better than an element of x.
+  // Mostly well aligned, beyond any access of older chips; at times no better than an element of x.
   const int element = static_cast<int>(size_bytes(problem.x));
-  problem.align_bytes = one_of<int>(random, {16, 16, 16, 8, element});
+  problem.align_bytes = one_of<int>(random, {32, 16, 16, 8, element});
   return problem;
 }
 
