@@ -21,7 +21,7 @@ class HostBench {
   explicit HostBench(std::uint32_t seed) {
     const std::array<HostSchedule, 3> schedules{
         HostSchedule{.order = ScheduleOrder::ascending},
-        HostSchedule{.order = ScheduleOrder::descending},
+        HostSchedule{.order = ScheduleOrder::descending, .shared_fill = 0x3f},
         HostSchedule{.order = ScheduleOrder::shuffled, .seed = seed}};
     for (std::size_t i = 0; i < schedules.size(); ++i) {
       auto device = open_host_device("host", schedules[i]);

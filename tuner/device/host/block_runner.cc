@@ -172,7 +172,9 @@ std::int64_t BlockRunner::block_at(std::int64_t position) const {
 bool BlockRunner::run_block(std::int64_t block) {
   block_ = block;
   ended_ = 0;
-  if (grid_.shared_bytes > 0) std::memset(shared_memory_.get(), 0xff, grid_.shared_bytes);
+  if (grid_.shared_bytes > 0) {
+    std::memset(shared_memory_.get(), schedule_.shared_fill, grid_.shared_bytes);
+  }
   for (Warp& warp : warps_) warp.forget_offers();
   start_round();
   outside_.switch_to(next_fibre());

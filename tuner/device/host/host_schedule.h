@@ -15,6 +15,9 @@ enum class ScheduleOrder : std::uint8_t {
 struct HostSchedule {
   ScheduleOrder order = ScheduleOrder::ascending;
   std::uint32_t seed = 1;  // of `shuffled` only
+  // What every byte of shared memory is at a block's start. NaN shows most reads of what was never
+  // written; a kernel that recovers from NaN hides them, but not from a plain number (0x3f: 0.75).
+  unsigned char shared_fill = 0xff;
 };
 
 }  // namespace normd
