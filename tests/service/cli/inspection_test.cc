@@ -5,9 +5,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tests/service/cli/sample_store.h"
 #include "tests/service/cli/tool.h"
 #include "tests/service/client/fake_daemon.h"
-#include "tests/tuner/store/store_samples.h"
 
 namespace normd {
 namespace {
@@ -22,9 +22,8 @@ class StoreTool : public testing::Test {
     auto store = Store::open(directory_.file("store"), Store::Mode::read_write);
     EXPECT_TRUE(store);
     for (int number = 0; number < 3; ++number) {
-      EXPECT_TRUE((*store)->put_binary(sample_binary(number)));
-      EXPECT_TRUE((*store)->put_winner(sample_winner(number),
-                                       {measured_trial(1), refused_trial(2, "NVRTC 13.0")}));
+      EXPECT_TRUE((*store)->put_binary(stored_binary(number)));
+      EXPECT_TRUE((*store)->put_winner(stored_winner(number), stored_race(number)));
     }
     tool_.surroundings.variables.normd_socket = "/nonexistent/normd.sock";
   }
@@ -34,7 +33,7 @@ class StoreTool : public testing::Test {
     return tool_(arguments);
   }
 
-  TemporaryDirectory directory_;
+  SampleFolder directory_;
   Tool tool_;
 };
 
@@ -66,17 +65,17 @@ TEST_F(StoreTool, ls_as_json_has_every_field_of_the_protocol) {
   EXPECT_EQ(object["format"], 1);
   ASSERT_EQ(object["winners"].size(), 3u);
   EXPECT_EQ(object["winners"][1]["number"], 2);
-  EXPECT_EQ(object["winners"][1]["key"], to_text(sample_key(1)));
+  EXPECT_EQ(object["winners"][1]["key"], to_text(stored_key(1)));
   EXPECT_EQ(object["winners"][1]["tuning_ms"], 1234);
   EXPECT_EQ(object["winners"][1]["ties"].size(), 2u);
 }
 
 TEST_F(StoreTool, show_takes_a_number_words_or_the_whole_key) {
   for (const std::string& name :
-       {std::string("2"), std::string("columns=65"), to_text(sample_key(1))}) {
+       {std::string("2"), std::string("columns=65"), to_text(stored_key(1))}) {
     const ToolRun shown = run({"show", name});
     EXPECT_EQ(shown.status, ExitStatus::ok) << shown.err;
-    EXPECT_THAT(shown.out, HasSubstr(to_text(sample_key(1))));
+    EXPECT_THAT(shown.out, HasSubstr(to_text(stored_key(1))));
     EXPECT_THAT(shown.out, HasSubstr("128 rows"));
     EXPECT_THAT(shown.out, HasSubstr("256 rows, warm"));
     EXPECT_THAT(shown.out, HasSubstr("refused wrong_result: row 3, column 5:\\ngot 'nan'"));
@@ -129,7 +128,7 @@ TEST_F(StoreTool, a_store_that_is_not_there_is_named_and_not_made) {
   const ToolRun listed = tool_({"ls", "--store", directory_.file("none")});
   EXPECT_EQ(listed.status, ExitStatus::not_found);
   EXPECT_THAT(listed.err, HasSubstr(directory_.file("none")));
-  EXPECT_TRUE(directory_.names("none").empty());
+  EXPECT_FALSE(std::filesystem::exists(directory_.file("none")));
 }
 
 TEST_F(StoreTool, verbose_says_which_store_is_used_and_why) {
@@ -160,7 +159,7 @@ TEST_F(StoreTool, forget_goes_through_a_running_daemon) {
   daemon.start();
   const ToolRun forgotten = tool_({"forget", "1", "--yes", "--socket", daemon.socket()});
   EXPECT_EQ(forgotten.status, ExitStatus::ok) << forgotten.err;
-  EXPECT_EQ(asked, to_text(sample_key(0)));
+  EXPECT_EQ(asked, to_text(stored_key(0)));
   EXPECT_THAT(forgotten.out, HasSubstr("forgotten: 5 rows"));
 }
 

@@ -2,13 +2,14 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "kernels/reference.h"
 #include "service/cli/npy.h"
+#include "tests/service/cli/sample_store.h"
 #include "tests/service/cli/tool.h"
 #include "tests/service/client/fake_daemon.h"
-#include "tests/tuner/store/store_samples.h"
 
 namespace normd {
 namespace {
@@ -54,7 +55,7 @@ class RunCommand : public testing::Test {
     return Tool{}(arguments);
   }
 
-  TemporaryDirectory directory_;
+  SampleFolder directory_;
   FakeDaemon daemon_;
 };
 
@@ -123,7 +124,7 @@ TEST_F(RunCommand, no_rows_give_an_empty_answer) {
 TEST_F(RunCommand, bad_input_is_named_and_nothing_is_sent) {
   write("short.npy", {.shape = {3}, .bytes = bytes_of_values({1, 2, 3})});
   write("bits.npy", {.type = NpyType::uint16, .shape = {4}, .bytes = std::string(8, '\0')});
-  write_bytes(path("text.npy"), "no array");
+  std::ofstream(path("text.npy")) << "no array";
   const std::pair<std::vector<std::string>, const char*> wrong[] = {
       {{"--gamma", path("short.npy")}, "short.npy: expected 4 elements, one for each column"},
       {{"--beta", path("text.npy")}, "text.npy: byte 0: expected \\\\x93NUMPY"},
