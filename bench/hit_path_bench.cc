@@ -37,7 +37,8 @@ void lookup(benchmark::State& state) {
   KernelCache cache(4096);
   std::vector<Problem> problems;
   for (std::int64_t i = 0; i < state.range(0); ++i) {
-    problems.push_back({.rows = 1 + i * 37 % 5000, .columns = 64 + i, .x = DType::bf16, .y = DType::bf16});
+    problems.push_back(
+        {.rows = 1 + i * 37 % 5000, .columns = 64 + i, .x = DType::bf16, .y = DType::bf16});
     cache.put(make_key(problems.back(), spec, fingerprint, BucketMode::bucketed),
               std::make_shared<ServedKernel>());
   }
@@ -53,17 +54,22 @@ BENCHMARK(lookup)->Arg(1)->Arg(1000);
 
 // The standard health check over the same socket: what any call costs.
 void call_that_does_nothing(benchmark::State& state) {
-  const auto channel = grpc::CreateChannel("unix:" + socket_path, grpc::InsecureChannelCredentials());
-  const grpc::internal::RpcMethod check("/grpc.health.v1.Health/Check", grpc::internal::RpcMethod::NORMAL_RPC);
+  const auto channel =
+      grpc::CreateChannel("unix:" + socket_path, grpc::InsecureChannelCredentials());
+  const grpc::internal::RpcMethod check("/grpc.health.v1.Health/Check",
+                                        grpc::internal::RpcMethod::NORMAL_RPC);
   std::vector<double> whole_us;
   for (auto _ : state) {
     grpc::ClientContext context;
     const grpc::ByteBuffer request;
     grpc::ByteBuffer response;
     const auto begun = std::chrono::steady_clock::now();
-    const grpc::Status status = grpc::internal::BlockingUnaryCall<grpc::ByteBuffer, grpc::ByteBuffer>(
-        channel.get(), check, &context, request, &response);
-    whole_us.push_back(std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begun).count());
+    const grpc::Status status =
+        grpc::internal::BlockingUnaryCall<grpc::ByteBuffer, grpc::ByteBuffer>(
+            channel.get(), check, &context, request, &response);
+    whole_us.push_back(
+        std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begun)
+            .count());
     if (!status.ok()) return state.SkipWithError(status.error_message().c_str());
   }
   state.counters["p50_us"] = percentile(whole_us, 0.5);
@@ -77,9 +83,11 @@ void run_hit(benchmark::State& state) {
   const std::int64_t rows = state.range(0), columns = state.range(1);
   const std::vector<float> x(static_cast<std::size_t>(rows * columns), 1.5f);
   const std::vector<float> gamma(static_cast<std::size_t>(columns), 1.0f);
-  RunCall call{.rows = rows, .columns = columns,
+  RunCall call{.rows = rows,
+               .columns = columns,
                .x = {DType::fp32, x.data(), rows * columns},
-               .gamma = {DType::fp32, gamma.data(), columns}, .beta = {},
+               .gamma = {DType::fp32, gamma.data(), columns},
+               .beta = {},
                .policy = v1::POLICY_WAIT};
   auto first = client->run(call);
   if (!first) return state.SkipWithError(first.error().message.c_str());
@@ -87,7 +95,9 @@ void run_hit(benchmark::State& state) {
   for (auto _ : state) {
     const auto begun = std::chrono::steady_clock::now();
     const auto answer = client->run(call);
-    whole_us.push_back(std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begun).count());
+    whole_us.push_back(
+        std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begun)
+            .count());
     if (!answer || answer->origin != v1::ORIGIN_MEMORY) return state.SkipWithError("not a hit");
     daemon_us.push_back(static_cast<double>(answer->daemon_ns) / 1e3);
     kernel_us.push_back(static_cast<double>(answer->kernel_ns) / 1e3);
@@ -112,8 +122,14 @@ int main(int argc, char** argv) {
   });
   argc = static_cast<int>(kept - argv);
   if (!normd::socket_path.empty()) {
-    benchmark::RegisterBenchmark("call_that_does_nothing", normd::call_that_does_nothing)->UseRealTime()->Iterations(3000);
-    benchmark::RegisterBenchmark("run_hit", normd::run_hit)->Args({1, 1024})->Args({128, 1024})->UseRealTime()->Iterations(3000);
+    benchmark::RegisterBenchmark("call_that_does_nothing", normd::call_that_does_nothing)
+        ->UseRealTime()
+        ->Iterations(3000);
+    benchmark::RegisterBenchmark("run_hit", normd::run_hit)
+        ->Args({1, 1024})
+        ->Args({128, 1024})
+        ->UseRealTime()
+        ->Iterations(3000);
   }
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;

@@ -11,7 +11,8 @@ std::int64_t grid_blocks(const Launch& launch, std::int64_t rows) {
   NORMD_CHECK(launch.rows_per_block > 0 && launch.blocks_per_row > 0);
   if (rows <= 0) return 0;
   const std::int64_t groups = (rows - 1) / launch.rows_per_block + 1;
-  const std::int64_t groups_max = std::max<std::int64_t>(1, launch.blocks_max / launch.blocks_per_row);
+  const std::int64_t groups_max =
+      std::max<std::int64_t>(1, launch.blocks_max / launch.blocks_per_row);
   return std::min(groups, groups_max) * launch.blocks_per_row;
 }
 

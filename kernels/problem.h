@@ -41,15 +41,20 @@ struct Problem {
   bool operator==(const Problem&) const = default;
 };
 
-inline bool wants_mean(Stats stats) { return (static_cast<int>(stats) & 1) != 0; }
-inline bool wants_rstd(Stats stats) { return (static_cast<int>(stats) & 2) != 0; }
+inline bool wants_mean(Stats stats) {
+  return (static_cast<int>(stats) & 1) != 0;
+}
+inline bool wants_rstd(Stats stats) {
+  return (static_cast<int>(stats) & 2) != 0;
+}
 Stats make_stats(bool mean, bool rstd);
 
 // The alignment that every row start of x and of y is sure to have: align_bytes, reduced when rows
 // are contiguous and a row's bytes are not a multiple of it. gamma and beta have align_bytes.
 int row_align_bytes(const Problem& problem);
 
-// Bytes that must cross the memory bus at the least: x in, y, mean and rstd out, gamma and beta once.
+// Bytes that must cross the memory bus at the least: x in, y, mean and rstd out, gamma and beta
+// once.
 double useful_bytes(const Problem& problem);
 
 // The element types as NormArguments::flags (arguments.h) carries them.
@@ -65,7 +70,7 @@ Result<Problem> parse_problem(std::string_view text);
 // element. The Error names the field ("rows", "columns", "align_bytes").
 Result<void> validate(const Problem& problem);
 
-std::string_view stats_name(Stats stats);             // none, mean, rstd, mean_rstd
+std::string_view stats_name(Stats stats);              // none, mean, rstd, mean_rstd
 std::string_view rows_layout_name(RowsLayout layout);  // contiguous, strided
 std::optional<Stats> parse_stats(std::string_view name);
 std::optional<RowsLayout> parse_rows_layout(std::string_view name);

@@ -21,12 +21,12 @@ struct StopPoint {
 // Every point, in the order in which a tuning passes them; those beginning with "worker." are in
 // the trial or compile process.
 inline constexpr std::string_view stop_points[] = {
-    "tuning.begun",         "tuning.lease_taken",    "tuning.enumerated",   "tuning.worker_opened",
-    "tuning.prepared",      "tuning.compile_asked",  "tuning.compiled",     "tuning.binary_stored",
-    "tuning.gate_asked",    "tuning.gated",          "tuning.trial_stored", "tuning.explored",
-    "tuning.race_begun",    "tuning.race_round",     "tuning.raced",        "tuning.chosen",
-    "tuning.winner_stored", "tuning.lease_released", "worker.compiling",    "worker.compiled",
-    "worker.preparing",     "worker.gating",         "worker.gated",        "worker.sampling",
+    "tuning.begun",          "tuning.lease_taken",  "tuning.enumerated",    "tuning.prepared",
+    "tuning.compile_asked",  "tuning.compiled",     "tuning.binary_stored", "tuning.gate_asked",
+    "tuning.gated",          "tuning.trial_stored", "tuning.explored",      "tuning.race_begun",
+    "tuning.race_round",     "tuning.raced",        "tuning.chosen",        "tuning.winner_stored",
+    "tuning.lease_released", "worker.compiling",    "worker.compiled",      "worker.preparing",
+    "worker.gating",         "worker.gated",        "worker.sampling",
 };
 
 }  // namespace normd

@@ -45,7 +45,8 @@ std::string number_text(double value) {
 }  // namespace
 
 bool is_settled(const Trial& trial) {
-  if (trial.verdict.kind != VerdictKind::refused) return trial.verdict.kind == VerdictKind::measured;
+  if (trial.verdict.kind != VerdictKind::refused)
+    return trial.verdict.kind == VerdictKind::measured;
   const Reason reason = trial.verdict.reason;
   const bool by_death =
       reason == Reason::fault || reason == Reason::timeout || reason == Reason::compiler_fault;

@@ -129,6 +129,33 @@ struct Tuner::State {
                   .tuning_ms = elapsed_ms,
                   .pinned = false};
   }
+
+  // Everything between having the right to tune and giving it back.
+  Result<Tuning> run(const TuningRunParts& run_parts, std::chrono::steady_clock::time_point begun) {
+    ++tunings;
+    TuningRun run(run_parts);
+    auto ran = run.run();
+    compiles += run.compiles();
+    gates += run.gates();
+    refusals += run.refusals();
+    trial_restarts = worker.restarts();
+    worker.rest();
+    if (!ran) return fail(std::move(ran.error()));
+    const auto elapsed_ms = std::chrono::duration_cast<std::chrono::milliseconds>(
+                                std::chrono::steady_clock::now() - begun)
+                                .count();
+    Tuning tuning{.winner = std::nullopt,
+                  .trials = run.trials(),
+                  .from_store = false,
+                  .compiles = run.compiles(),
+                  .elapsed_ms = elapsed_ms};
+    if (!run.chosen()) return tuning;
+    tuning.winner = winner_of(run_parts.key, run, elapsed_ms);
+    auto stored = parts.store->put_winner(*tuning.winner, run.raced());
+    if (!stored) return fail(std::move(stored.error()));
+    parts.stop_point.reach("tuning.winner_stored");
+    return tuning;
+  }
 };
 
 Tuner::Tuner(TunerParts parts) : state_(std::make_unique<State>(std::move(parts))) {
@@ -149,56 +176,32 @@ Result<Tuning> Tuner::tune(const TuneRequest& request,
 
   std::optional<Lease> lease;
   if (plan->grade == Grade::exact) {
-    if (!request.again && request.template_name.empty()) {
+    const bool again = request.again || !request.template_name.empty();
+    if (!again) {
       auto found = state_->from_store(key);
       if (!found) return fail(std::move(found.error()));
       if (*found) return std::move(**found);
     }
-    auto turn = state_->wait_for_turn(key, request.again || !request.template_name.empty(), stop);
+    auto turn = state_->wait_for_turn(key, again, stop);
     if (!turn) return fail(std::move(turn.error()));
     if (turn->tuned_by_another) return std::move(*turn->tuned_by_another);
     lease = std::move(turn->lease);
   }
   stop_point.reach("tuning.lease_taken");
-
-  ++state_->tunings;
-  const std::int64_t budget_ms =
-      request.budget_ms > 0 ? request.budget_ms : limits::tuning_budget_ms;
-  TuningRun run({.store = state_->parts.store,
-                 .pool = &state_->pool,
-                 .worker = &state_->worker,
-                 .lease = lease ? &*lease : nullptr,
-                 .spec = state_->parts.spec,
-                 .key = key,
-                 .grade = plan->grade,
-                 .candidates = std::move(plan->candidates),
-                 .budget_ms = budget_ms,
-                 .stop_point = stop_point,
-                 .progress = progress,
-                 .stop = stop});
-  auto ran = run.run();
-  state_->compiles += run.compiles();
-  state_->gates += run.gates();
-  state_->refusals += run.refusals();
-  state_->trial_restarts = state_->worker.restarts();
-  state_->worker.rest();
-  if (!ran) return fail(std::move(ran.error()));
-
-  const auto elapsed_ms = std::chrono::duration_cast<std::chrono::milliseconds>(
-                              std::chrono::steady_clock::now() - begun)
-                              .count();
-  Tuning tuning{.winner = std::nullopt,
-                .trials = run.trials(),
-                .from_store = false,
-                .compiles = run.compiles(),
-                .elapsed_ms = elapsed_ms};
-  if (run.chosen()) {
-    tuning.winner = state_->winner_of(key, run, elapsed_ms);
-    if (auto stored = state_->parts.store->put_winner(*tuning.winner, run.raced()); !stored) {
-      return fail(std::move(stored.error()));
-    }
-    stop_point.reach("tuning.winner_stored");
-  }
+  const TuningRunParts parts{
+      .store = state_->parts.store,
+      .pool = &state_->pool,
+      .worker = &state_->worker,
+      .lease = lease ? &*lease : nullptr,
+      .spec = state_->parts.spec,
+      .key = key,
+      .grade = plan->grade,
+      .candidates = std::move(plan->candidates),
+      .budget_ms = request.budget_ms > 0 ? request.budget_ms : limits::tuning_budget_ms,
+      .stop_point = stop_point,
+      .progress = progress,
+      .stop = stop};
+  auto tuning = state_->run(parts, begun);
   lease.reset();
   stop_point.reach("tuning.lease_released");
   return tuning;

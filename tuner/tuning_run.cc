@@ -65,8 +65,9 @@ void TuningRun::lay_out() {
   report(TuneStage::compiling);
 }
 
-// Known refusals and stored binaries first; the rest goes to the compilers all at once, in order.
-Result<void> TuningRun::explore() {
+// Known refusals are taken as they are; stored binaries need no compiler; the rest goes to the
+// compilers all at once, in order. Returns who is ready.
+std::vector<int> TuningRun::ask_for_binaries() {
   std::vector<int> ready;
   for (int number = 0; number < static_cast<int>(entries_.size()); ++number) {
     Entry& entry = entries_[static_cast<std::size_t>(number)];
@@ -94,8 +95,12 @@ Result<void> TuningRun::explore() {
       entry.done = true;
     }
   }
-  parts_.stop_point.reach("tuning.compile_asked");
+  return ready;
+}
 
+Result<void> TuningRun::explore() {
+  const std::vector<int> ready = ask_for_binaries();
+  parts_.stop_point.reach("tuning.compile_asked");
   std::size_t next_ready = 0;
   while (next_ready < ready.size() || parts_.pool->outstanding() > 0) {
     if (auto go_on = stopped_or_expired(); !go_on) return go_on;
@@ -108,34 +113,37 @@ Result<void> TuningRun::explore() {
       if (auto done = take_binary(number, std::move(binary)); !done) return done;
       continue;
     }
-    auto compiled =
-        parts_.pool->next(std::chrono::steady_clock::now() + std::chrono::milliseconds(100));
+    const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
+    auto compiled = parts_.pool->next(until);
     if (!compiled) continue;
-    ++compiles_;
-    ++progress_.compiled;
-    if (compiled->binary) {
-      parts_.stop_point.reach("tuning.compiled");
-      if (auto stored = parts_.store->put_binary(*compiled->binary); !stored) return stored;
-      parts_.stop_point.reach("tuning.binary_stored");
-      if (auto done = take_binary(compiled->number, std::move(*compiled->binary)); !done)
-        return done;
-      continue;
-    }
-    const Error& error = compiled->binary.error();
-    if (error.code == ErrorCode::failed_precondition) {
-      compiler_missing_ = error.message;  // no refusal: another day the compiler may work
-      Entry& entry = entries_[static_cast<std::size_t>(compiled->number)];
-      entry.trial.verdict.detail = error.message;
-      entry.done = true;
-      continue;
-    }
-    // Anything but a refusal of the text: the compiler died, hung, or its worker did.
-    const bool died = error.code != ErrorCode::invalid_argument;
-    refuse(compiled->number, died ? Reason::compiler_fault : Reason::compile_error, error.message);
-    if (auto done = settle(compiled->number); !done) return done;
+    if (auto done = take_compiled(std::move(*compiled)); !done) return done;
   }
   find_default();
   return {};
+}
+
+Result<void> TuningRun::take_compiled(CompilePool::Compiled compiled) {
+  ++compiles_;
+  ++progress_.compiled;
+  if (compiled.binary) {
+    parts_.stop_point.reach("tuning.compiled");
+    if (auto stored = parts_.store->put_binary(*compiled.binary); !stored) return stored;
+    parts_.stop_point.reach("tuning.binary_stored");
+    return take_binary(compiled.number, std::move(*compiled.binary));
+  }
+  const Error& error = compiled.binary.error();
+  if (error.code == ErrorCode::failed_precondition) {
+    // No refusal: another day the compiler may work.
+    compiler_missing_ = error.message;
+    Entry& entry = entries_[static_cast<std::size_t>(compiled.number)];
+    entry.trial.verdict.detail = error.message;
+    entry.done = true;
+    return {};
+  }
+  // Anything but a refusal of the text: the compiler died, hung, or its worker did.
+  const bool died = error.code != ErrorCode::invalid_argument;
+  refuse(compiled.number, died ? Reason::compiler_fault : Reason::compile_error, error.message);
+  return settle(compiled.number);
 }
 
 // The default is the first in rank that passes, whatever the order in which binaries came: known

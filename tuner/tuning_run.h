@@ -73,7 +73,9 @@ class TuningRun {
   };
 
   void lay_out();
+  std::vector<int> ask_for_binaries();
   Result<void> explore();
+  Result<void> take_compiled(CompilePool::Compiled compiled);
   void find_default();
   Result<void> take_binary(int number, Binary binary);
   Result<void> gate(int number);

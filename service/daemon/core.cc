@@ -9,8 +9,9 @@ namespace {
 // Listings and explanations waiting at once; each reads the store for a moment.
 constexpr std::size_t control_tasks_max = 1024;
 
-// How often the file of the store is given back to the file system's order when nothing happens.
-constexpr int tidy_every_s = 60;
+// How often the store looks after its file: whether it is still there, and what waits to be
+// written.
+constexpr int tidy_every_s = 5;
 
 }  // namespace
 

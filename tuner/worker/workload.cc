@@ -14,19 +14,7 @@ namespace {
 // Normal data repeats with this period: no multiple of any likely row, so that rows differ.
 constexpr std::int64_t tile_elements = 1048573;
 
-// A row stride that is longer than the row, keeps the alignment class and differs for x and y.
-std::int64_t padded_stride(const Problem& problem, DType dtype, int steps) {
-  if (problem.rows_layout == RowsLayout::contiguous) return problem.columns;
-  const auto size = static_cast<std::int64_t>(size_bytes(dtype));
-  const std::int64_t step = std::max<std::int64_t>(1, problem.align_bytes / size);
-  return (problem.columns + step - 1) / step * step + steps * step;
-}
-
-std::size_t span_bytes(std::int64_t rows, std::int64_t stride, std::int64_t columns, DType dtype) {
-  return static_cast<std::size_t>((rows - 1) * stride + columns) * size_bytes(dtype);
-}
-
-// 256 MiB of records would be absurd; the checker's grid is bounded by its Launch.
+// The checker's grid is bounded by its Launch.
 std::int64_t records_max() {
   return grid_blocks(check_rows_launch(), std::int64_t{1} << 40);
 }
@@ -57,8 +45,8 @@ Result<bool> still_holds(Device& device, const std::optional<GuardedMemory>& mem
 Workload::Workload(Device& device, const Problem& problem)
     : device_(&device),
       problem_(problem),
-      x_row_stride_(padded_stride(problem, problem.x, 1)),
-      y_row_stride_(padded_stride(problem, problem.y, 2)) {
+      x_span_(padded_span(problem, problem.x, 1)),
+      y_span_(padded_span(problem, problem.y, 2)) {
   NORMD_CHECK(problem.rows > 0);
 }
 
@@ -75,11 +63,10 @@ Result<void> Workload::allocate(std::uint64_t seed) {
   };
   const std::int64_t columns = problem_.columns;
   const std::int64_t rows = problem_.rows;
-  Result<void> done =
-      make(x_, span_bytes(rows, x_row_stride_, columns, problem_.x), aligned(problem_.x));
-  const std::int64_t y_stride =
-      can_run_in_place() ? std::max(x_row_stride_, y_row_stride_) : y_row_stride_;
-  if (done) done = make(y_, span_bytes(rows, y_stride, columns, problem_.y), aligned(problem_.y));
+  Result<void> done = make(x_, x_span_.bytes(rows), aligned(problem_.x));
+  RowSpan y_largest = y_span_;
+  if (can_run_in_place()) y_largest.stride = std::max(x_span_.stride, y_span_.stride);
+  if (done) done = make(y_, y_largest.bytes(rows), aligned(problem_.y));
   if (done && problem_.gamma) {
     gamma_host_ = make_gamma(*problem_.gamma, columns, seed);
     done = make(gamma_, gamma_host_.size(), aligned(*problem_.gamma));
@@ -123,7 +110,7 @@ Result<Workload> Workload::kinds(Device& device, const Problem& problem, Grade g
   for (const RowKind kind : row_kinds(problem.x, grade)) {
     const std::vector<char> row = make_row(kind, problem.x, problem.columns, ++seed);
     block.insert(block.end(), row.begin(), row.end());
-    const auto gap = static_cast<std::size_t>(workload.x_row_stride_ - problem.columns) * size;
+    const auto gap = static_cast<std::size_t>(workload.x_span_.stride - problem.columns) * size;
     block.insert(block.end(), gap, static_cast<char>(poison_byte));
   }
   if (auto done = workload.tile_x(block); !done) return fail(std::move(done.error()));
@@ -154,8 +141,8 @@ NormArguments Workload::arguments(std::int64_t rows) const {
                        .workspace = nullptr,
                        .rows = rows,
                        .columns = problem_.columns,
-                       .x_row_stride = x_row_stride_,
-                       .y_row_stride = y_row_stride_,
+                       .x_row_stride = x_span_.stride,
+                       .y_row_stride = y_span_.stride,
                        .epsilon = workload_epsilon,
                        .flags = dtype_flags(problem_)};
 }
@@ -258,20 +245,20 @@ Result<std::string> Workload::changed_input() const {
   return std::string(*beta ? "" : "beta");
 }
 
-Result<std::vector<char>> Workload::outputs(std::int64_t rows, bool in_place) const {
-  const std::int64_t stride = in_place ? x_row_stride_ : y_row_stride_;
-  const std::size_t size = size_bytes(problem_.y);
-  std::vector<char> span(span_bytes(rows, stride, problem_.columns, problem_.y));
-  if (auto copied = device_->copy_out(span.data(), y_->address(), span.size()); !copied) {
+Result<std::vector<char>> Workload::y_bytes(std::int64_t rows, const RowSpan& span) const {
+  std::vector<char> bytes(span.bytes(rows));
+  if (auto copied = device_->copy_out(bytes.data(), y_->address(), bytes.size()); !copied) {
     return fail(std::move(copied.error()));
   }
-  const std::size_t row_bytes = static_cast<std::size_t>(problem_.columns) * size;
-  std::vector<char> all;
-  all.reserve(row_bytes * static_cast<std::size_t>(rows));
-  for (std::int64_t row = 0; row < rows; ++row) {
-    const char* begin = span.data() + static_cast<std::size_t>(row * stride) * size;
-    all.insert(all.end(), begin, begin + row_bytes);
-  }
+  return bytes;
+}
+
+Result<std::vector<char>> Workload::outputs(std::int64_t rows, bool in_place) const {
+  RowSpan span = y_span_;
+  if (in_place) span.stride = x_span_.stride;
+  const auto bytes = y_bytes(rows, span);
+  if (!bytes) return fail(bytes.error());
+  std::vector<char> all = span.dense(*bytes, rows);
   for (const auto* output : {&mean_, &rstd_}) {
     if (!*output) continue;
     std::vector<char> values(static_cast<std::size_t>(rows) * sizeof(float));
@@ -285,32 +272,17 @@ Result<std::vector<char>> Workload::outputs(std::int64_t rows, bool in_place) co
 }
 
 Result<bool> Workload::gaps_untouched(std::int64_t rows) const {
-  if (y_row_stride_ == problem_.columns) return true;
-  const std::size_t size = size_bytes(problem_.y);
-  std::vector<char> span(span_bytes(rows, y_row_stride_, problem_.columns, problem_.y));
-  if (auto copied = device_->copy_out(span.data(), y_->address(), span.size()); !copied) {
-    return fail(std::move(copied.error()));
-  }
-  for (std::int64_t row = 0; row + 1 < rows; ++row) {
-    const char* begin =
-        span.data() + static_cast<std::size_t>(row * y_row_stride_ + problem_.columns) * size;
-    const char* end = span.data() + static_cast<std::size_t>((row + 1) * y_row_stride_) * size;
-    if (!std::all_of(begin, end,
-                     [](char c) { return static_cast<unsigned char>(c) == poison_byte; })) {
-      return false;
-    }
-  }
-  return true;
+  if (y_span_.stride == problem_.columns) return true;
+  const auto bytes = y_bytes(rows, y_span_);
+  if (!bytes) return fail(bytes.error());
+  return y_span_.gaps_hold(*bytes, rows, poison_byte);
 }
 
 double workload_bytes(const Problem& problem) {
-  const auto bytes = [&](std::int64_t stride, DType dtype) {
-    return static_cast<double>(problem.rows) * static_cast<double>(stride) *
-           static_cast<double>(size_bytes(dtype));
+  const auto bytes = [&](DType dtype, int steps) {
+    return static_cast<double>(padded_span(problem, dtype, steps).bytes(problem.rows));
   };
-  return bytes(padded_stride(problem, problem.x, 1), problem.x) +
-         bytes(padded_stride(problem, problem.y, 2), problem.y) +
-         8.0 * static_cast<double>(problem.rows);
+  return bytes(problem.x, 1) + bytes(problem.y, 2) + 8.0 * static_cast<double>(problem.rows);
 }
 
 }  // namespace normd

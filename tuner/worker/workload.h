@@ -12,6 +12,7 @@
 #include "kernels/check_arguments.h"
 #include "kernels/tolerance.h"
 #include "tuner/worker/guarded_memory.h"
+#include "tuner/worker/row_span.h"
 
 namespace normd {
 
@@ -48,19 +49,17 @@ class Workload {
   Result<bool> gaps_untouched(std::int64_t rows) const;
 
   const void* x_address() const { return x_->address(); }
-  std::int64_t x_row_stride() const { return x_row_stride_; }
-  std::int64_t y_row_stride() const { return y_row_stride_; }
 
  private:
   Workload(Device& device, const Problem& problem);
   Result<void> allocate(std::uint64_t seed);
   Result<void> tile_x(const std::vector<char>& block);
-  std::vector<char> rows_block(const std::vector<std::vector<char>>& rows) const;
+  Result<std::vector<char>> y_bytes(std::int64_t rows, const RowSpan& span) const;
 
   Device* device_;
   Problem problem_;
-  std::int64_t x_row_stride_;
-  std::int64_t y_row_stride_;
+  RowSpan x_span_;
+  RowSpan y_span_;
   std::optional<GuardedMemory> x_, gamma_, beta_, y_, mean_, rstd_;
   std::unique_ptr<Memory> records_;
   std::vector<char> x_block_, gamma_host_, beta_host_;  // what the inputs must still hold

@@ -84,8 +84,7 @@ TEST(frame, any_text_survives_a_field) {
   std::mt19937 random(1);
   for (int i = 0; i < 500; ++i) {
     std::string value;
-    for (auto n = random() % 20; n > 0; --n)
-      value += static_cast<char>("\\n\n=a"[random() % 5]);
+    for (auto n = random() % 20; n > 0; --n) value += static_cast<char>("\\n\n=a"[random() % 5]);
     const Frame sent{.verb = "v", .fields = {{"name", value}}};
     const std::string bytes = encode(sent);
     const auto got = decode_header(std::string_view(bytes).substr(24));

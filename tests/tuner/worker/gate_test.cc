@@ -214,9 +214,10 @@ TEST_F(Worker, a_faulting_candidate_costs_one_worker_and_one_named_refusal) {
 
 TEST_F(Worker, a_hanging_candidate_costs_one_worker_and_one_named_refusal) {
   prepare();
-  const auto hung =
-      tried(0, {{"const long long rows = arguments.rows;",
-                 "const long long rows = arguments.rows; while (*static_cast<const volatile unsigned char*>(arguments.x) != 256) {}"}});
+  const auto hung = tried(0, {{"const long long rows = arguments.rows;",
+                               "const long long rows = arguments.rows; "
+                               "while (*static_cast<const volatile unsigned char*>(arguments.x) < "
+                               "256) {}"}});
   EXPECT_EQ(hung.verdict.kind, VerdictKind::refused);
   EXPECT_EQ(hung.verdict.reason, Reason::timeout);
   EXPECT_EQ(worker_.restarts(), 1);

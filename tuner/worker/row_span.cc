@@ -1,0 +1,43 @@
+#include "tuner/worker/row_span.h"
+
+#include <algorithm>
+
+namespace normd {
+
+std::size_t RowSpan::bytes(std::int64_t rows) const {
+  return static_cast<std::size_t>((rows - 1) * stride + columns) * size_bytes(dtype);
+}
+
+std::vector<char> RowSpan::dense(const std::vector<char>& span, std::int64_t rows) const {
+  const std::size_t row_bytes = static_cast<std::size_t>(columns) * size_bytes(dtype);
+  std::vector<char> all;
+  all.reserve(row_bytes * static_cast<std::size_t>(rows));
+  for (std::int64_t row = 0; row < rows; ++row) {
+    const char* begin = span.data() + static_cast<std::size_t>(row * stride) * size_bytes(dtype);
+    all.insert(all.end(), begin, begin + row_bytes);
+  }
+  return all;
+}
+
+bool RowSpan::gaps_hold(const std::vector<char>& span, std::int64_t rows,
+                        unsigned char byte) const {
+  const std::size_t size = size_bytes(dtype);
+  for (std::int64_t row = 0; row + 1 < rows; ++row) {
+    const char* begin = span.data() + static_cast<std::size_t>(row * stride + columns) * size;
+    const char* end = span.data() + static_cast<std::size_t>((row + 1) * stride) * size;
+    const auto holds = [byte](char c) { return static_cast<unsigned char>(c) == byte; };
+    if (!std::all_of(begin, end, holds)) return false;
+  }
+  return true;
+}
+
+RowSpan padded_span(const Problem& problem, DType dtype, int steps) {
+  RowSpan span{.dtype = dtype, .columns = problem.columns, .stride = problem.columns};
+  if (problem.rows_layout == RowsLayout::contiguous) return span;
+  const auto size = static_cast<std::int64_t>(size_bytes(dtype));
+  const std::int64_t step = std::max<std::int64_t>(1, problem.align_bytes / size);
+  span.stride = (problem.columns + step - 1) / step * step + steps * step;
+  return span;
+}
+
+}  // namespace normd

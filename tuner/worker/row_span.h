@@ -1,0 +1,29 @@
+// RowSpan: how rows of one tensor lie in memory: `columns` elements, then a gap up to the stride.
+// Arithmetic on host bytes only. Plain value; any thread.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "kernels/problem.h"
+
+namespace normd {
+
+struct RowSpan {
+  DType dtype = DType::fp32;
+  std::int64_t columns = 0;
+  std::int64_t stride = 0;  // elements
+
+  // From the first element of the first row to the last of the last.
+  std::size_t bytes(std::int64_t rows) const;
+  // The rows one after the other, without the gaps.
+  std::vector<char> dense(const std::vector<char>& span, std::int64_t rows) const;
+  // Whether every byte of every gap is `byte`.
+  bool gaps_hold(const std::vector<char>& span, std::int64_t rows, unsigned char byte) const;
+};
+
+// A stride for strided rows that is longer than the row by `steps` alignment steps, so that x and y
+// can differ; columns for contiguous rows.
+RowSpan padded_span(const Problem& problem, DType dtype, int steps);
+
+}  // namespace normd
