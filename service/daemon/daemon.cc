@@ -188,10 +188,7 @@ ExitCode run_daemon(const DaemonParts& parts) {
   if (!status.set_aside.empty()) log.warning("store_set_aside", {{"as", status.set_aside}});
   if (!status.persistent) log.warning("store_degraded", {{"reason", status.degraded_reason}});
 
-  std::vector<std::string> worker{parts.program, "worker"};
-  if (!parts.stop_point.name.empty()) {
-    worker.insert(worker.end(), {"--stop-point", parts.stop_point.name});
-  }
+  const std::vector<std::string> worker{parts.program, "worker"};
   Core core({.config = &config,
              .log = &log,
              .store = std::move(*store),

@@ -1,0 +1,81 @@
+#include "service/daemon/kernel_cache.h"
+
+#include <gtest/gtest.h>
+
+namespace normd {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+Key key_of(std::int64_t columns, Problem problem = {}) {
+  problem.rows = 4;
+  problem.columns = columns;
+  const DeviceSpec spec = host_device_spec();
+  return make_key(problem, spec, make_fingerprint(spec), BucketMode::bucketed);
+}
+
+ServedKernelPointer kernel(const std::string& candidate) {
+  auto served = std::make_shared<ServedKernel>();
+  served->candidate = candidate;
+  return served;
+}
+
+std::string found(KernelCache& cache, const Key& key) {
+  const Known known = cache.find(key, Clock::now());
+  const auto* kernel = std::get_if<ServedKernelPointer>(&known);
+  return kernel == nullptr ? "" : (*kernel)->candidate;
+}
+
+TEST(KernelCache, the_least_recently_used_goes_first) {
+  KernelCache cache(2);
+  cache.put(key_of(1), kernel("one"));
+  cache.put(key_of(2), kernel("two"));
+  EXPECT_EQ(found(cache, key_of(1)), "one");
+  cache.put(key_of(3), kernel("three"));
+  EXPECT_EQ(found(cache, key_of(1)), "one");
+  EXPECT_EQ(found(cache, key_of(2)), "");
+  EXPECT_EQ(found(cache, key_of(3)), "three");
+  EXPECT_EQ(cache.kernels(), 2u);
+}
+
+TEST(KernelCache, a_second_winner_replaces_the_first) {
+  KernelCache cache(2);
+  cache.put(key_of(1), kernel("old"));
+  cache.put(key_of(1), kernel("new"));
+  EXPECT_EQ(found(cache, key_of(1)), "new");
+  EXPECT_EQ(cache.kernels(), 1u);
+}
+
+TEST(KernelCache, a_miss_is_believed_for_its_time_only) {
+  KernelCache cache(2);
+  const auto now = Clock::now();
+  cache.put_miss(key_of(1), {"text", now + std::chrono::seconds(1)});
+  EXPECT_TRUE(std::holds_alternative<KnownMiss>(cache.find(key_of(1), now)));
+  EXPECT_TRUE(
+      std::holds_alternative<NotKnown>(cache.find(key_of(1), now + std::chrono::seconds(2))));
+}
+
+TEST(KernelCache, keys_that_differ_in_any_field_are_different) {
+  KernelCache cache(100);
+  const Problem others[] = {{.x = DType::fp16},     {.y = DType::bf16},
+                            {.gamma = DType::fp32}, {.beta = DType::fp32},
+                            {.stats = Stats::mean}, {.rows_layout = RowsLayout::strided},
+                            {.align_bytes = 4}};
+  cache.put(key_of(64), kernel("plain"));
+  for (const Problem& other : others) EXPECT_EQ(found(cache, key_of(64, other)), "");
+  EXPECT_EQ(found(cache, key_of(64)), "plain");
+}
+
+TEST(KernelCache, dropping_misses_keeps_kernels) {
+  KernelCache cache(10);
+  cache.put(key_of(1), kernel("one"));
+  cache.put_miss(key_of(2), {"text", Clock::now() + std::chrono::hours(1)});
+  cache.drop_misses();
+  EXPECT_EQ(found(cache, key_of(1)), "one");
+  EXPECT_TRUE(std::holds_alternative<NotKnown>(cache.find(key_of(2), Clock::now())));
+  cache.drop(key_of(1));
+  EXPECT_EQ(cache.kernels(), 0u);
+}
+
+}  // namespace
+}  // namespace normd
