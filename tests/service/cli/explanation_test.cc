@@ -41,9 +41,13 @@ TEST(Explanation, every_field_that_differs_is_named) {
   other.mode = BucketMode::single_row_count;
   const Explanation found = explain(asked(), {listed(other, 1, "sm_90")});
   EXPECT_TRUE(found.hits.empty());
-  EXPECT_EQ(found.differing_fields,
-            (std::vector<std::string>{"rows", "columns", "x", "y", "gamma", "beta", "stats",
-                                      "rows_layout", "align_bytes", "bucket_mode"}));
+  const std::vector<std::string> expected = {
+      "rows: 200, stored 1..1",    "columns: 4096, stored 4097",
+      "x: bf16, stored fp16",      "y: bf16, stored fp32",
+      "gamma: none, stored fp32",  "beta: none, stored fp32",
+      "stats: none, stored mean",  "rows_layout: contiguous, stored strided",
+      "align_bytes: 16, stored 4", "mode: bucketed, stored single_row_count"};
+  EXPECT_EQ(found.differing_fields, expected);
 }
 
 TEST(Explanation, the_nearest_key_differs_in_the_fewest_fields_then_in_the_width_least) {
@@ -57,7 +61,7 @@ TEST(Explanation, the_nearest_key_differs_in_the_fewest_fields_then_in_the_width
   const Explanation found =
       explain(asked(), {listed(far, 1, "sm_90"), expected, listed(two_fields, 3, "sm_90")});
   EXPECT_EQ(found.nearest_key, expected.winner.key());
-  EXPECT_EQ(found.differing_fields, (std::vector<std::string>{"columns"}));
+  EXPECT_EQ(found.differing_fields, (std::vector<std::string>{"columns: 4096, stored 4000"}));
 }
 
 TEST(Explanation, keys_that_do_not_parse_are_passed_over) {

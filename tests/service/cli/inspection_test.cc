@@ -106,7 +106,7 @@ TEST_F(StoreTool, explain_tells_a_hit_from_a_miss_without_a_daemon) {
   EXPECT_THAT(hit.out, HasSubstr("stale      number 1"));
   const ToolRun miss = run({"explain", "200x66", "--dtype", "fp16", "--affine", "none"});
   EXPECT_THAT(miss.out, HasSubstr("miss"));
-  EXPECT_THAT(miss.out, HasSubstr("differs in x, y\n"));
+  EXPECT_THAT(miss.out, HasSubstr("differs in x: fp16, stored bf16; y: fp16, stored bf16\n"));
   EXPECT_THAT(run({"explain", "2"}).out, HasSubstr("columns=65"));
 }
 

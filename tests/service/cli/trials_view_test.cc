@@ -49,6 +49,17 @@ TEST(TrialsView, trials_are_sorted_by_time_and_refusals_come_last_with_their_rea
   EXPECT_THAT(table, HasSubstr("winner"));
 }
 
+TEST(TrialsView, what_was_not_tried_is_counted_by_reason) {
+  v1::Trial not_tried;
+  not_tried.set_candidate("unlucky");
+  not_tried.set_verdict("not_tried");
+  not_tried.set_reason("out_of_budget");
+  const std::string table =
+      trials_table({not_tried, measured("fast", 10'000), not_tried}, {.key = key_text()});
+  EXPECT_THAT(table, Not(HasSubstr("unlucky")));
+  EXPECT_THAT(table, testing::EndsWith("2 more not tried: out_of_budget\n"));
+}
+
 TEST(TrialsView, bars_show_speed_relative_to_the_best) {
   const std::string table = trials_table({measured("slow", 20'000), measured("fast", 10'000)},
                                          {.key = key_text(), .bars = true});
