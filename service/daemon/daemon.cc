@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <future>
 #include <iterator>
 
 #include "service/daemon/accept_loop.h"
@@ -21,6 +22,9 @@ namespace {
 
 // Calls in flight get this long to end by themselves after a stop signal.
 constexpr std::chrono::milliseconds grace{2'000};
+
+// And the rest of the process this much longer.
+constexpr std::chrono::milliseconds take_down{1'000};
 
 // Everything that listens. The lock is taken here, before any other part can be in the way of the
 // daemon that has it.
@@ -138,34 +142,49 @@ void announce(const Config& config, const Listeners& listeners) {
   std::fflush(stdout);
 }
 
-ExitCode serve_until_stopped(Core& core, const Listeners& listeners,
-                             const std::vector<WarmShape>& shapes) {
-  auto server = Server::start(core);
-  if (!server) {
-    core.log().error("start_failed", {{"reason", server.error()}});
-    return ExitCode::internal;
-  }
-  {
-    const AcceptLoop accept_loop(
-        {.listeners = listeners.descriptors(),
-         .connections_max = connections_max(),
-         .take = [&](int descriptor,
-                     int listener) { server->take_connection(descriptor, listener); },
-         .log = &core.log()});
-    warm(core, shapes);
-    core.set_serving(true);
-    server->set_health(true);
-    announce(core.config(), listeners);
-    core.log().info("serving",
-                    {{"socket", core.config().socket.path}, {"store", core.store().status().path}});
-    const int signal = wait_for_stop_signal();
-    core.log().info("stopping", {{"signal", signal}});
-    core.set_serving(false);
-    server->set_health(false);
-  }
-  core.stop();
-  server->stop(grace);
-  return ExitCode::stopped;
+// Calls and the tuning under way share one grace; then everything is taken down. What does not end
+// in time (a compiler at work, say) is left where it is: what a tuning found is stored already, and
+// workers end with this process. Nothing may be destroyed then, so that path does not return.
+void stop(std::unique_ptr<Core> core, Server server, Listeners listeners) {
+  const Log& log = core->log();
+  const auto until = std::chrono::steady_clock::now() + grace + take_down;
+  std::promise<void> calls_ended;
+  std::promise<void> all_ended;
+  const std::jthread ending([&] {
+    core->stop();
+    calls_ended.get_future().wait();
+    if (auto tidied = core->store().tidy(); !tidied) {
+      log.warning("store_not_tidied", {{"reason", tidied.error()}});
+    }
+    core.reset();
+    all_ended.set_value();
+  });
+  server.stop(grace);
+  calls_ended.set_value();
+  if (all_ended.get_future().wait_until(until) == std::future_status::ready) return;
+  { const UnixListener closed = std::move(listeners.unix_listener); }
+  log.warning("stopped", {{"left", "a worker that did not end in time"}});
+  std::_Exit(static_cast<int>(ExitCode::stopped));
+}
+
+// Serves, and returns once a stop signal has come and no connection is accepted any more.
+void serve_until_asked_to_stop(Core& core, Server& server, const Listeners& listeners,
+                               const std::vector<WarmShape>& shapes) {
+  const AcceptLoop accept_loop(
+      {.listeners = listeners.descriptors(),
+       .connections_max = connections_max(),
+       .take = [&](int descriptor, int listener) { server.take_connection(descriptor, listener); },
+       .log = &core.log()});
+  warm(core, shapes);
+  core.set_serving(true);
+  server.set_health(true);
+  announce(core.config(), listeners);
+  core.log().info("serving",
+                  {{"socket", core.config().socket.path}, {"store", core.store().status().path}});
+  const int signal = wait_for_stop_signal();
+  core.log().info("stopping", {{"signal", signal}});
+  core.set_serving(false);
+  server.set_health(false);
 }
 
 ExitCode fail_with(const Log& log, ExitCode exit_code, const Error& error) {
@@ -180,7 +199,7 @@ ExitCode run_daemon(const DaemonParts& parts) {
   const Log& log = *parts.log;
   const auto shapes = read_warm_list(config.warm_file);
   if (!shapes) return fail_with(log, ExitCode::usage, shapes.error());
-  const auto listeners = listen(config);
+  auto listeners = listen(config);
   if (!listeners) return fail_with(log, listeners.error().exit_code, listeners.error().error);
   auto store = Store::open(config.store.path, Store::Mode::read_write);
   if (!store) return fail_with(log, ExitCode::place_unusable, store.error());
@@ -189,26 +208,27 @@ ExitCode run_daemon(const DaemonParts& parts) {
   if (!status.persistent) log.warning("store_degraded", {{"reason", status.degraded_reason}});
 
   const std::vector<std::string> worker{parts.program, "worker"};
-  Core core({.config = &config,
-             .log = &log,
-             .store = std::move(*store),
-             .worker = worker,
-             .turn_directory = turn_directory(),
-             .stop_point = parts.stop_point,
-             // Nothing can be repaired in this process: the supervisor starts the next one warm.
-             .lost = [&log](const Error& error) {
-               log.error("device_lost", {{"reason", error}});
-               std::_Exit(static_cast<int>(ExitCode::device_lost));
-             }});
-  if (auto started = start_devices(core); !started) {
+  auto core = std::make_unique<Core>(Core::Parts{
+      .config = &config,
+      .log = &log,
+      .store = std::move(*store),
+      .worker = worker,
+      .turn_directory = turn_directory(),
+      .stop_point = parts.stop_point,
+      // Nothing can be repaired in this process: the supervisor starts the next one warm.
+      .lost = [&log](const Error& error) {
+        log.error("device_lost", {{"reason", error}});
+        std::_Exit(static_cast<int>(ExitCode::device_lost));
+      }});
+  if (auto started = start_devices(*core); !started) {
     return fail_with(log, ExitCode::no_device, started.error());
   }
-  const ExitCode exit_code = serve_until_stopped(core, *listeners, *shapes);
-  if (auto tidied = core.store().tidy(); !tidied) {
-    log.warning("store_not_tidied", {{"reason", tidied.error()}});
-  }
+  auto server = Server::start(*core);
+  if (!server) return fail_with(log, ExitCode::internal, server.error());
+  serve_until_asked_to_stop(*core, *server, *listeners, *shapes);
+  stop(std::move(core), std::move(*server), std::move(*listeners));
   log.info("stopped");
-  return exit_code;
+  return ExitCode::stopped;
 }
 
 }  // namespace normd
