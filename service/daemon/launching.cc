@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <thread>
 
 #include "kernels/check.h"
 
@@ -12,6 +13,21 @@ using Clock = std::chrono::steady_clock;
 
 std::int64_t ns_between(Clock::time_point begin, Clock::time_point end) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(end - begin).count();
+}
+
+// A measuring slice of a tuning is this long at most. A request that has waited for a whole one
+// goes ahead without the turn: a spoiled sample is taken again, a late answer is not.
+constexpr std::chrono::milliseconds turn_wait_max{5};
+constexpr std::chrono::microseconds turn_poll{100};
+
+// Whether the turn was got.
+bool wait_for_turn(DeviceTurn& turn) {
+  const auto until = Clock::now() + turn_wait_max;
+  while (!turn.try_take()) {
+    if (Clock::now() >= until) return false;
+    std::this_thread::sleep_for(turn_poll);
+  }
+  return true;
 }
 
 // The scratch memory that this launch needs, zeroed when it is new: every launch leaves it zeroed.
@@ -35,12 +51,12 @@ Result<void*> workspace_for(Device& device, ServedKernel& kernel, std::int64_t r
 
 Result<std::int64_t> launch_and_wait(Device& device, DeviceTurn& turn, Kernel& kernel,
                                      const NormArguments& arguments) {
-  turn.take();
+  const bool taken = wait_for_turn(turn);
   const auto begin = Clock::now();
   auto launched = device.launch(KernelCall{&kernel, bytes_of(arguments), arguments.rows});
   if (launched) launched = device.synchronize();
   const std::int64_t kernel_ns = ns_between(begin, Clock::now());
-  turn.give();
+  if (taken) turn.give();
   if (!launched) return fail(std::move(launched.error()));
   return kernel_ns;
 }

@@ -10,7 +10,7 @@
 namespace normd {
 
 // Copies in, launches, waits, copies out. The turn is held around the launch, so that it spoils no
-// measurement of another process.
+// measurement of a tuning; it is waited for as long as one measuring slice and no longer.
 Result<ServeTimes> serve(Device& device, DeviceTurn& turn, TransferArea& area, const ServeJob& job);
 
 // Loads without serving anything. The workspace comes with the first launch.
