@@ -53,6 +53,10 @@ if(normd_test_programs)
   install(TARGETS ${normd_test_programs} DESTINATION libexec/normd/tests
           COMPONENT tests EXCLUDE_FROM_ALL)
 endif()
+if(TARGET hit_path_bench)
+  normd_set_rpath("$ORIGIN/../lib" hit_path_bench)
+  install(TARGETS hit_path_bench RUNTIME DESTINATION bin COMPONENT tests EXCLUDE_FROM_ALL)
+endif()
 if(TARGET first_request)
   normd_set_rpath("$ORIGIN/../../../lib" first_request)
   install(TARGETS first_request DESTINATION ${normd_share}/examples
@@ -69,7 +73,7 @@ add_custom_target(tarball
           -DFOLDER=${normd_tarball_folder} -DSTRIP=${CMAKE_STRIP} -DCTEST=${CMAKE_CTEST_COMMAND}
           -P ${CMAKE_CURRENT_LIST_DIR}/tarball.cmake
   COMMENT "Packing ${normd_tarball_folder}.tar.gz" VERBATIM)
-foreach(program normd normctl normd_python first_request ${normd_test_programs})
+foreach(program normd normctl normd_python first_request hit_path_bench ${normd_test_programs})
   if(TARGET ${program})
     add_dependencies(tarball ${program})
   endif()

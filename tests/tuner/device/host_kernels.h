@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <iterator>
 #include <memory>
 #include <span>
@@ -16,6 +15,7 @@
 
 #include "kernels/arguments.h"
 #include "kernels/digest.h"
+#include "kernels/text_expansion.h"
 #include "tuner/compiler/host_compiler.h"
 #include "tuner/device/device.h"
 #include "tuner/device/host/host_device.h"
@@ -24,9 +24,8 @@ namespace normd {
 
 // The file with every file of ours that it includes written out in place, but for the CUDA body.
 inline std::string written_out(const std::string& name) {
-  const std::string folder = name == "host_runtime.h" || name == "arguments.h" ? "" : "templates/";
-  std::ifstream file(NORMD_KERNELS_DIRECTORY "/" + folder + name);
-  EXPECT_TRUE(file) << name;
+  std::istringstream file{std::string(kernel_text(name))};
+  EXPECT_NE(file.peek(), EOF) << name;
   std::ostringstream text;
   for (std::string line; std::getline(file, line);) {
     constexpr std::string_view include = "#include \"";
