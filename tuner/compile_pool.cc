@@ -1,5 +1,6 @@
 #include "tuner/compile_pool.h"
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <csignal>
@@ -30,17 +31,21 @@ struct CompilePool::State {
   std::uint64_t generation = 0;  // results of an earlier one are dropped
   int outstanding = 0;
   std::atomic<int> restarts = 0;
+  std::atomic<int> asking_pid = -1;
   std::optional<WorkerProcess> asking;  // for compiler(); the pool's user only
   std::vector<std::jthread> threads;
 
   // One worker process, started when first needed and again after it died.
-  Result<Frame> ask(std::optional<WorkerProcess>& worker, const Frame& request, bool first) {
+  // `pid` lets whoever stops the pool end the process.
+  Result<Frame> ask(std::optional<WorkerProcess>& worker, const Frame& request, bool first,
+                    std::atomic<int>& pid) {
     if (!worker || !worker->alive()) {
       if (worker) ++restarts;
       auto started = WorkerProcess::start(command.words_of(first));
       if (!started) return fail(std::move(started.error()));
       worker.emplace(std::move(*started));
     }
+    pid = worker->pid();
     return worker->ask(request, std::chrono::milliseconds(limits::compile_ms_max));
   }
 
@@ -54,12 +59,11 @@ struct CompilePool::State {
       asked.pop_front();
       lock.unlock();
       // A stop must not wait for a compiler that takes a minute.
-      if (worker && worker->alive()) pid = worker->pid();
       const std::stop_callback end(stop, [&] {
         if (pid > 0) ::kill(pid, SIGKILL);
       });
       auto answer =
-          expect(ask(worker, frame_of(job.source), !begun_before.exchange(true)), "binary");
+          expect(ask(worker, frame_of(job.source), !begun_before.exchange(true), pid), "binary");
       pid = -1;
       auto binary = answer ? binary_of(*answer) : Result<Binary>(fail(answer.error()));
       lock.lock();
@@ -70,6 +74,10 @@ struct CompilePool::State {
     }
   }
 };
+
+int default_compile_workers() {
+  return std::clamp(static_cast<int>(std::thread::hardware_concurrency()) / 2, 2, 8);
+}
 
 CompilePool::CompilePool(WorkerCommand worker_command, int workers)
     : state_(std::make_unique<State>()) {
@@ -121,7 +129,8 @@ int CompilePool::outstanding() const {
 
 Result<std::string> CompilePool::compiler(const std::string& target) {
   const Frame question{.verb = "compiler", .fields = {{"target", target}}, .body = {}};
-  auto answer = expect(state_->ask(state_->asking, question, false), "compiler");
+  auto answer =
+      expect(state_->ask(state_->asking, question, false, state_->asking_pid), "compiler");
   if (!answer) {
     state_->asking.reset();  // a library that was repaired is found by a fresh process
     return fail(std::move(answer.error()));

@@ -17,6 +17,10 @@
 
 namespace normd {
 
+// Half the machine's cores, 2 to 8: compiling ahead of one device needs no more, and the rest of
+// the machine has work of its own.
+int default_compile_workers();
+
 class CompilePool {
  public:
   CompilePool(WorkerCommand worker_command, int workers);

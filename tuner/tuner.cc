@@ -72,17 +72,17 @@ struct Tuner::State {
   explicit State(TunerParts given)
       : parts(std::move(given)),
         fingerprint(make_fingerprint(parts.spec, parts.identity.mig, parts.identity.power_limit_w)),
-        pool(worker_command(parts), parts.compile_workers),
+        pool(worker_command(parts),
+             parts.compile_workers > 0 ? parts.compile_workers : default_compile_workers()),
         worker(worker_command(parts), parts.device, parts.turn_directory) {}
 
   Result<std::optional<Tuning>> from_store(const Key& key) {
-    auto usable = find_usable_winner(*parts.store, key, parts.spec);
-    if (!usable) return fail(std::move(usable.error()));
-    if (!*usable) return std::nullopt;
+    StoredWinner stored = find_usable_winner(*parts.store, key, parts.spec);
+    if (!stored.usable()) return std::nullopt;
     auto trials = parts.store->find_trials(key);
     if (!trials) return fail(std::move(trials.error()));
     return Tuning{
-        .winner = std::move((*usable)->winner), .trials = std::move(*trials), .from_store = true};
+        .winner = std::move(*stored.winner), .trials = std::move(*trials), .from_store = true};
   }
 
   // The lease, or the result of whoever held it.

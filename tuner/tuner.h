@@ -60,7 +60,7 @@ struct TunerParts {
   std::string device;               // name for open_device, in the worker
   DeviceSpec spec;
   DeviceIdentity identity;
-  int compile_workers = 2;
+  int compile_workers = 0;     // 0: default_compile_workers() of compile_pool.h
   std::string turn_directory;  // where the per-device turn lock lives (device_turn.h)
   std::string tuned_by;        // program and version, recorded with winners
   StopPoint stop_point;        // for kill tests

@@ -1,12 +1,13 @@
 // A stored decision that may be served here and now: the winner of a key whose template still has
 // the text it was tuned with, whose candidate is still one that the catalog would offer, and whose
-// binary is in the store and sound. Anything less is a miss. Any thread.
+// binary is in the store and sound. Anything less is a miss with a reason, never an error. Any
+// thread.
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "kernels/device_spec.h"
-#include "kernels/error.h"
 #include "kernels/key.h"
 #include "tuner/binary.h"
 #include "tuner/store/store.h"
@@ -14,12 +15,14 @@
 
 namespace normd {
 
-struct UsableWinner {
-  Winner winner;
-  Binary binary;
+struct StoredWinner {
+  std::optional<Winner> winner;  // as stored, usable or not
+  std::optional<Binary> binary;  // only if the winner is usable
+  std::string why;               // one sentence, hit or miss
+
+  bool usable() const { return binary.has_value(); }
 };
 
-Result<std::optional<UsableWinner>> find_usable_winner(Store& store, const Key& key,
-                                                       const DeviceSpec& spec);
+StoredWinner find_usable_winner(Store& store, const Key& key, const DeviceSpec& spec);
 
 }  // namespace normd

@@ -197,32 +197,48 @@ NORMD_DEVICE void load_words(const void* address, unsigned (&word)[words]) {
   }
 }
 
-// Stores default to staying in L2; `stream` marks them as the first to go.
+#define NORMD_STORE_1(instruction) \
+  asm volatile(instruction ".b32 [%0], %1;" ::"l"(address), "r"(word[0]) : "memory")
+#define NORMD_STORE_2(instruction)                                                              \
+  asm volatile(instruction ".v2.b32 [%0], {%1, %2};" ::"l"(address), "r"(word[0]), "r"(word[1]) \
+               : "memory")
+#define NORMD_STORE_4(instruction)                                                         \
+  asm volatile(instruction ".v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(address), "r"(word[0]), \
+               "r"(word[1]), "r"(word[2]), "r"(word[3])                                    \
+               : "memory")
+#define NORMD_STORE_8(instruction)                                                                 \
+  asm volatile(instruction ".v8.b32 [%0], {%1, %2, %3, %4, %5, %6, %7, %8};" ::"l"(address),       \
+               "r"(word[0]), "r"(word[1]), "r"(word[2]), "r"(word[3]), "r"(word[4]), "r"(word[5]), \
+               "r"(word[6]), "r"(word[7])                                                          \
+               : "memory")
+
+// Stores default to staying in L2; `stream` marks them as the first to go. Written out because the
+// compiler does not gather the 16-bit members of a pack into one access.
 template <Hint hint, int words>
 NORMD_DEVICE void store_words(void* address, const unsigned (&word)[words]) {
+  constexpr bool stream = hint == Hint::stream;
   if constexpr (words == 1) {
-    asm volatile("st.global.cs.b32 [%0], %1;" ::"l"(address), "r"(word[0]) : "memory");
+    if constexpr (stream)
+      NORMD_STORE_1("st.global.cs");
+    else
+      NORMD_STORE_1("st.global");
   } else if constexpr (words == 2) {
-    asm volatile("st.global.cs.v2.b32 [%0], {%1, %2};" ::"l"(address), "r"(word[0]), "r"(word[1])
-                 : "memory");
+    if constexpr (stream)
+      NORMD_STORE_2("st.global.cs");
+    else
+      NORMD_STORE_2("st.global");
   } else if constexpr (words == 4) {
-    asm volatile("st.global.cs.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(address), "r"(word[0]),
-                 "r"(word[1]), "r"(word[2]), "r"(word[3])
-                 : "memory");
+    if constexpr (stream)
+      NORMD_STORE_4("st.global.cs");
+    else
+      NORMD_STORE_4("st.global");
   } else {
     static_assert(words == 8, "4 to 32 bytes");
 #if __CUDA_ARCH__ >= 1000
-    if constexpr (hint == Hint::stream) {
-      asm volatile("st.global.cs.v8.b32 [%0], {%1, %2, %3, %4, %5, %6, %7, %8};" ::"l"(address),
-                   "r"(word[0]), "r"(word[1]), "r"(word[2]), "r"(word[3]), "r"(word[4]),
-                   "r"(word[5]), "r"(word[6]), "r"(word[7])
-                   : "memory");
-    } else {
-      asm volatile("st.global.v8.b32 [%0], {%1, %2, %3, %4, %5, %6, %7, %8};" ::"l"(address),
-                   "r"(word[0]), "r"(word[1]), "r"(word[2]), "r"(word[3]), "r"(word[4]),
-                   "r"(word[5]), "r"(word[6]), "r"(word[7])
-                   : "memory");
-    }
+    if constexpr (stream)
+      NORMD_STORE_8("st.global.cs");
+    else
+      NORMD_STORE_8("st.global");
 #endif
   }
 }
@@ -265,7 +281,7 @@ NORMD_DEVICE Pack<T, count> load_shared(const T* address) {
 template <Hint hint, typename T, int count>
 NORMD_DEVICE void store_pack(T* address, const Pack<T, count>& pack) {
   constexpr int bytes = static_cast<int>(sizeof(T)) * count;
-  if constexpr (bytes >= 4 && (hint == Hint::stream || bytes == 32)) {
+  if constexpr (bytes >= 4) {
     unsigned word[bytes / 4];
     copy_bytes<bytes>(word, &pack);
     store_words<hint>(address, word);

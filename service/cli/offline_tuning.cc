@@ -18,11 +18,6 @@ Result<DeviceListing> host_device(const std::string& name) {
   return DeviceListing{.identity = (*device)->identity(), .spec = (*device)->spec()};
 }
 
-// Where daemons of this user keep the locks of devices: measuring takes turns with them.
-std::string turn_directory() {
-  return "/tmp/normd-turn-" + std::to_string(geteuid());
-}
-
 v1::TuneResponse response_of(const Tuning& tuning) {
   v1::TuneResponse response;
   response.set_done(true);
@@ -72,7 +67,8 @@ Result<v1::TuneResponse> tune_offline(
                .device = device.empty() ? listing->identity.uuid : device,
                .spec = listing->spec,
                .identity = listing->identity,
-               .turn_directory = turn_directory()});
+               .turn_directory = turn_directory(geteuid()),
+               .tuned_by = "normctl " NORMD_VERSION});
   const Result<Tuning> tuning = tuner.tune(
       request, [&](const TuneProgress& step) { progress(to_message(step)); }, std::stop_token{});
   if (!tuning) return fail(tuning.error());

@@ -44,4 +44,8 @@ Place store_place(const std::string& flag, const PlaceVariables& variables) {
   return {"/var/lib/normd", "built in"};
 }
 
+std::string turn_directory(unsigned user) {
+  return "/tmp/normd-turn-" + std::to_string(user);
+}
+
 }  // namespace normd

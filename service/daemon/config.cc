@@ -141,6 +141,7 @@ Result<Config> make_config(const Settings& settings, const PlaceVariables& varia
   config.listen = read_listen(reader);
   config.devices = reader.list("devices");
   check_devices(reader, config.devices);
+  config.nvrtc_library = reader.text("nvrtc");
   config.warm_file = reader.text("warm");
   config.policy = reader.choice("policy", config.policy, parse_policy, "fallback, wait or fail");
   config.tuning_budget_ms =

@@ -29,10 +29,11 @@ struct Config {
   Place store;
   std::optional<ListenAddress> listen;
   std::vector<std::string> devices;  // empty: every GPU
+  std::string nvrtc_library;         // empty: searched for
   std::string warm_file;
   Policy policy = Policy::fallback;
   std::int64_t tuning_budget_ms = limits::tuning_budget_ms;
-  int compile_workers = 2;
+  int compile_workers = 0;  // 0: half the cores, 2 to 8
   bool supervise = false;
   bool reflection = false;
   LogLevel log_level = LogLevel::info;

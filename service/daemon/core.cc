@@ -61,7 +61,8 @@ Result<ServedDevice*> Core::find_device(std::string_view name) const {
 }
 
 void Core::read_compiler() {
-  const auto version = compiler_version(devices_.front()->spec().architecture());
+  const auto version = compiler_version(devices_.front()->spec().architecture(),
+                                        {.nvrtc_library = config().nvrtc_library});
   compiler_ = version ? *version : "none: " + version.error().message;
 }
 

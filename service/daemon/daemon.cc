@@ -61,11 +61,6 @@ int connections_max() {
   return static_cast<int>(std::min<rlim_t>(limits::connections_max, files.rlim_cur / 2));
 }
 
-// Device locks are shared by all programs of one user on this host, wherever their sockets are.
-std::string turn_directory() {
-  return "/tmp/normd-turn-" + std::to_string(geteuid());
-}
-
 Result<std::vector<std::string>> device_names(const Config& config) {
   if (!config.devices.empty()) return config.devices;
   const auto gpus = list_gpus();
@@ -207,13 +202,16 @@ ExitCode run_daemon(const DaemonParts& parts) {
   if (!status.set_aside.empty()) log.warning("store_set_aside", {{"as", status.set_aside}});
   if (!status.persistent) log.warning("store_degraded", {{"reason", status.degraded_reason}});
 
-  const std::vector<std::string> worker{parts.program, "worker"};
+  std::vector<std::string> worker{parts.program, "worker"};
+  if (!config.nvrtc_library.empty()) {
+    worker.insert(worker.end(), {"--nvrtc", config.nvrtc_library});
+  }
   auto core = std::make_unique<Core>(Core::Parts{
       .config = &config,
       .log = &log,
       .store = std::move(*store),
       .worker = worker,
-      .turn_directory = turn_directory(),
+      .turn_directory = turn_directory(geteuid()),
       .stop_point = parts.stop_point,
       // Nothing can be repaired in this process: the supervisor starts the next one warm.
       .lost = [&log](const Error& error) {

@@ -11,6 +11,7 @@
 #include "service/daemon/daemon.h"
 #include "service/daemon/signals.h"
 #include "service/daemon/supervise.h"
+#include "tuner/compiler/compiler.h"
 #include "tuner/worker/worker_main.h"
 
 namespace normd {
@@ -25,9 +26,14 @@ std::string own_path() {
 
 int run_worker(int count, char** arguments) {
   StopPoint stop_point;
-  if (count == 4 && std::string_view(arguments[2]) == "--stop-point")
-    stop_point.name = arguments[3];
-  return worker_main(stop_point);
+  CompilerPlaces places;
+  // Written by this program itself (daemon.cc, tuner.cc), in pairs.
+  for (int i = 2; i + 1 < count; i += 2) {
+    const std::string_view name = arguments[i];
+    if (name == "--stop-point") stop_point.name = arguments[i + 1];
+    if (name == "--nvrtc") places.nvrtc_library = arguments[i + 1];
+  }
+  return worker_main(stop_point, places);
 }
 
 int complain(const Error& error) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "kernels/limits.h"
+#include "tuner/usable_winner.h"
 
 namespace normd {
 namespace {
@@ -91,15 +92,20 @@ void Resolver::resolve(ResolveAsk ask, std::shared_ptr<Cancellation> cancellatio
 }
 
 Resolver::Looked Resolver::look_up(const Key& key) {
-  StoredWinner stored = read_stored_winner(*parts_.store, key, parts_.serving->spec());
+  StoredWinner stored = find_usable_winner(*parts_.store, key, parts_.serving->spec());
   Looked looked{.unusable_winner = stored.winner.has_value(), .why = std::move(stored.why)};
-  if (!stored.order) return looked;
-  const std::string digest = stored.order->binary.digest;
+  if (!stored.usable()) return looked;
+  const std::string digest = stored.binary->digest;
   if (quarantined_.lock()->contains(digest)) {
     looked.why = "the stored winner failed on this device earlier";
     return looked;
   }
-  auto loaded = parts_.serving->load(std::move(*stored.order)).get();
+  auto loaded = parts_.serving
+                    ->load({.binary = std::move(*stored.binary),
+                            .launch = stored.winner->launch,
+                            .candidate = to_text(stored.winner->candidate),
+                            .key = to_text(key)})
+                    .get();
   if (!loaded) {
     quarantine(key, digest, loaded.error());
     looked.why = "the stored winner did not load: " + loaded.error().message;

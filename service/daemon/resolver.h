@@ -16,7 +16,6 @@
 #include "service/daemon/kernel_cache.h"
 #include "service/daemon/log.h"
 #include "service/daemon/serving_thread.h"
-#include "service/daemon/stored_winner.h"
 #include "service/daemon/task_thread.h"
 #include "tuner/tuning_queue.h"
 

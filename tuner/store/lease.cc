@@ -3,6 +3,8 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <csignal>
 #include <ctime>
 #include <fstream>
 #include <utility>
@@ -19,13 +21,32 @@ std::int64_t clock_ms(clockid_t clock) {
   return std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000;
 }
 
-// Names this boot of this machine; empty where the kernel does not say, and then only the wall
-// clock counts.
+// Names this boot of this machine and the namespace in which process numbers mean something; empty
+// where the kernel does not say, and then only the wall clock counts.
 std::string read_boot_id() {
   std::ifstream file("/proc/sys/kernel/random/boot_id");
   std::string id;
   std::getline(file, id);
-  return id;
+  char space[64] = {};
+  const ssize_t length = ::readlink("/proc/self/ns/pid", space, sizeof space - 1);
+  return id.empty() || length <= 0 ? std::string() : id + " " + space;
+}
+
+// A holder that was killed need not be waited for: its lease goes as soon as somebody asks.
+Result<void> release_of_the_dead(Database& database, const std::string& key,
+                                 const std::string& boot_id) {
+  std::string dead;
+  {
+    Use row = database.use(sql::find_lease_here);
+    row(key)(boot_id);
+    const auto found = row.next();
+    if (!found) return fail(found.error());
+    if (!*found) return {};
+    const auto pid = static_cast<pid_t>(row.integer(1));
+    if (pid > 0 && ::kill(pid, 0) != 0 && errno == ESRCH) dead = row.text(0);
+  }
+  if (dead.empty()) return {};
+  return database.use(sql::release_lease)(key)(dead).run();
 }
 
 }  // namespace
@@ -45,6 +66,7 @@ Result<bool> Lease::Row::take() {
   const std::string boot_id = read_boot_id();
   bool taken = false;
   auto done = alive->state.lock()->write([&](Database& database) -> Result<void> {
+    if (auto freed = release_of_the_dead(database, key, boot_id); !freed) return freed;
     // Read here: waiting for the disk may have taken a while.
     auto put = database
                    .use(sql::take_lease)(key)(owner)(static_cast<int>(::getpid()))(

@@ -204,6 +204,8 @@ inline constexpr char take_lease[] =
     "WHERE lease.owner = excluded.owner OR CASE "
     "WHEN lease.boot_id = excluded.boot_id AND lease.boot_id <> '' "
     "THEN lease.expires_boot_ms <= ?5 ELSE lease.expires_unix_ms + 60000 <= ?6 END";
+inline constexpr char find_lease_here[] =
+    "SELECT owner, pid FROM lease WHERE key = ?1 AND boot_id = ?2 AND boot_id <> ''";
 inline constexpr char release_lease[] = "DELETE FROM lease WHERE key = ?1 AND owner = ?2";
 
 #undef NORMD_DEVICE_COLUMNS

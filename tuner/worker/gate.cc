@@ -92,7 +92,9 @@ class Passage {
                        describe(*record, where)));
   }
 
-  // A bound for the whole of y speaks of averages: it is for normal data and many elements.
+  // A bound for the whole of y speaks of averages: it is for normal data and many elements. For
+  // 16-bit outputs it would only repeat what each element's own bound says, half a unit in the last
+  // place, and correct rounding alone can pass it.
   bool relative_l2_holds(const CheckRecord& record, const Problem& problem, std::int64_t rows) {
     if (tolerance_.grade != Grade::exact || rows * problem.columns < averaging_elements)
       return true;

@@ -30,7 +30,8 @@ void end_with_parent(std::stop_token stop) {
 // Answers one frame after the other; each verb is one function.
 class Worker {
  public:
-  explicit Worker(const StopPoint& stop_point) : stop_point_(stop_point) {}
+  Worker(const StopPoint& stop_point, const CompilerPlaces& places)
+      : stop_point_(stop_point), places_(places) {}
 
   Result<Frame> answer(const Frame& request) {
     if (request.verb == "compiler") return compiler(request);
@@ -49,7 +50,7 @@ class Worker {
   Result<Frame> compiler(const Frame& request) {
     const auto target = request.field("target");
     if (!target) return fail(target.error());
-    const auto version = compiler_version(*target);
+    const auto version = compiler_version(*target, places_);
     if (!version) return fail(version.error());
     return Frame{.verb = "compiler", .fields = {{"version", *version}}, .body = {}};
   }
@@ -61,7 +62,7 @@ class Worker {
     // Whatever else this machine does goes before a compiler that runs ahead; it cannot fail.
     (void)::setpriority(PRIO_PROCESS, 0, 19);
     stop_point_.reach("worker.compiling");
-    const auto binary = compile(*source);
+    const auto binary = compile(*source, places_);
     stop_point_.reach("worker.compiled");
     if (!binary) return fail(binary.error());
     Frame frame{.verb = "binary", .fields = {}, .body = {}};
@@ -157,14 +158,15 @@ class Worker {
   }
 
   const StopPoint& stop_point_;
+  const CompilerPlaces& places_;
   std::unique_ptr<TrialBench> bench_;
 };
 
 }  // namespace
 
-int worker_main(const StopPoint& stop_point) {
+int worker_main(const StopPoint& stop_point, const CompilerPlaces& places) {
   const std::jthread watcher(end_with_parent);
-  Worker worker(stop_point);
+  Worker worker(stop_point, places);
   while (true) {
     const auto request = read_frame(worker_descriptor);
     if (!request) return request.error().code == ErrorCode::unavailable ? 0 : 1;

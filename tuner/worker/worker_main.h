@@ -5,6 +5,7 @@
 // fields.
 #pragma once
 
+#include "tuner/compiler/compiler.h"
 #include "tuner/stop_point.h"
 
 namespace normd {
@@ -13,6 +14,6 @@ namespace normd {
 inline constexpr int worker_descriptor = 3;
 
 // Returns the process's exit status: 0 after the parent closed its end.
-int worker_main(const StopPoint& stop_point);
+int worker_main(const StopPoint& stop_point, const CompilerPlaces& places = {});
 
 }  // namespace normd

@@ -2,8 +2,8 @@
 
 #include "service/daemon/core.h"
 #include "service/daemon/nearest_key.h"
-#include "service/daemon/stored_winner.h"
 #include "service/daemon/wire.h"
+#include "tuner/usable_winner.h"
 
 namespace normd {
 namespace {
@@ -11,7 +11,7 @@ namespace {
 // What Run would answer from, and why, with the stored winner if there is one.
 void write_origin_and_why(ServedDevice& device, const Key& key, const StoredWinner& stored,
                           v1::ExplainResponse& response) {
-  Origin origin = stored.order ? Origin::store : Origin::fallback;
+  Origin origin = stored.usable() ? Origin::store : Origin::fallback;
   response.set_why(stored.why);
   if (device.resolver().in_memory(key)) {
     origin = Origin::memory;
@@ -34,7 +34,7 @@ Result<v1::ExplainResponse> explain(Core& core, const v1::ExplainRequest& reques
   if (!problem) return fail(problem.error());
 
   const Key key = (*device)->resolver().key_of(*problem, *mode);
-  const StoredWinner stored = read_stored_winner(core.store(), key, (*device)->spec());
+  const StoredWinner stored = find_usable_winner(core.store(), key, (*device)->spec());
   v1::ExplainResponse response;
   response.set_key(to_text(key));
   write_origin_and_why(**device, key, stored, response);

@@ -7,6 +7,7 @@
 #include "service/daemon/tune_stream.h"
 #include "service/daemon/wire.h"
 #include "service/daemon/wire_bytes.h"
+#include "tuner/usable_winner.h"
 
 namespace normd {
 namespace {
@@ -68,8 +69,8 @@ v1::TuneResponse last_message(const Tuning& tuning, Origin origin) {
 bool answer_from_store(Core& core, const TuneAsk& ask, TuneStream& stream) {
   if (ask.request.again || !ask.request.template_name.empty()) return false;
   const Key key = ask.device->resolver().key_of(ask.request.problem, ask.request.mode);
-  StoredWinner stored = read_stored_winner(core.store(), key, ask.device->spec());
-  if (!stored.order) return false;
+  StoredWinner stored = find_usable_winner(core.store(), key, ask.device->spec());
+  if (!stored.usable()) return false;
   auto trials = core.store().find_trials(key);
   const Origin origin = ask.device->resolver().in_memory(key) ? Origin::memory : Origin::store;
   stream.finish(

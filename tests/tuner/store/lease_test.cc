@@ -18,7 +18,7 @@ bool free_to_take(Store& store, int number) {
 }
 
 TEST(LeaseTest, one_key_has_one_holder_until_it_lets_go) {
-  const TemporaryDirectory directory;
+  const StoreDirectory directory;
   auto store = open_store(directory.path());
   auto lease = *store->try_lease(sample_key(0), 10'000);
   ASSERT_TRUE(lease.has_value());
@@ -32,7 +32,7 @@ TEST(LeaseTest, one_key_has_one_holder_until_it_lets_go) {
 }
 
 TEST(LeaseTest, a_killed_holders_lease_is_taken_over_when_it_runs_out_and_not_before) {
-  const TemporaryDirectory directory;
+  const StoreDirectory directory;
   auto store = open_store(directory.path());
   StoreProcess holder("lease", directory.path(), {"1500"});
   ASSERT_EQ(holder.line(), "taken");
@@ -50,7 +50,7 @@ TEST(LeaseTest, a_killed_holders_lease_is_taken_over_when_it_runs_out_and_not_be
 }
 
 TEST(LeaseTest, renewing_prolongs_it) {
-  const TemporaryDirectory directory;
+  const StoreDirectory directory;
   auto store = open_store(directory.path());
   auto lease = *store->try_lease(sample_key(0), 400);
   for (int i = 0; i < 8; ++i) {
@@ -61,7 +61,7 @@ TEST(LeaseTest, renewing_prolongs_it) {
 }
 
 TEST(LeaseTest, a_holder_that_was_too_slow_learns_that_it_lost) {
-  const TemporaryDirectory directory;
+  const StoreDirectory directory;
   auto store = open_store(directory.path());
   auto slow = *store->try_lease(sample_key(0), 1);
   std::this_thread::sleep_for(milliseconds(10));
@@ -75,7 +75,7 @@ TEST(LeaseTest, a_holder_that_was_too_slow_learns_that_it_lost) {
 }
 
 TEST(LeaseTest, of_another_boot_the_wall_clock_counts_with_a_minute_of_doubt) {
-  const TemporaryDirectory directory;
+  const StoreDirectory directory;
   auto store = open_store(directory.path());
   auto lease = *store->try_lease(sample_key(0), 1);
   const std::string file = directory.file("normd.db");
@@ -87,7 +87,7 @@ TEST(LeaseTest, of_another_boot_the_wall_clock_counts_with_a_minute_of_doubt) {
 }
 
 TEST(LeaseTest, a_lease_may_outlive_its_store) {
-  const TemporaryDirectory directory;
+  const StoreDirectory directory;
   auto store = open_store(directory.path());
   auto lease = *store->try_lease(sample_key(0), 10'000);
   store.reset();
@@ -95,7 +95,7 @@ TEST(LeaseTest, a_lease_may_outlive_its_store) {
 }
 
 TEST(LeaseTest, a_reader_takes_no_lease) {
-  const TemporaryDirectory directory;
+  const StoreDirectory directory;
   make_store(directory.path(), 1);
   auto store = open_store(directory.path(), Store::Mode::read_only);
   EXPECT_EQ(store->try_lease(sample_key(0), 10).error().code, ErrorCode::failed_precondition);

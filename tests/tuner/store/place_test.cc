@@ -22,8 +22,8 @@ TEST(PlaceTest, network_file_systems_are_told_from_local_ones) {
 }
 
 TEST(PlaceTest, files_are_beside_what_a_link_points_to) {
-  const TemporaryDirectory directory;
-  const TemporaryDirectory elsewhere;
+  const StoreDirectory directory;
+  const StoreDirectory elsewhere;
   write_bytes(elsewhere.file("real.db"), "");
   std::filesystem::create_symlink(elsewhere.file("real.db"), directory.file("normd.db"));
   const StorePlace place = store_place(directory.path());
@@ -33,7 +33,7 @@ TEST(PlaceTest, files_are_beside_what_a_link_points_to) {
 }
 
 TEST(PlaceTest, two_files_set_aside_in_one_second_get_two_names) {
-  const TemporaryDirectory directory;
+  const StoreDirectory directory;
   const StorePlace place = store_place(directory.path());
   for (const char* bytes : {"one", "two", "three"}) {
     write_bytes(place.database, bytes);
@@ -48,7 +48,7 @@ TEST(PlaceTest, two_files_set_aside_in_one_second_get_two_names) {
 }
 
 TEST(PlaceTest, an_identity_changes_when_a_name_gets_another_file) {
-  const TemporaryDirectory directory;
+  const StoreDirectory directory;
   const StorePlace place = store_place(directory.path());
   write_bytes(place.database, "a");
   const PlaceIdentity before = place_identity(place);

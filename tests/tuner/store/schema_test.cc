@@ -13,14 +13,14 @@ constexpr Migration made_up[] = {
     {.to_version = 3, .sql = "UPDATE a SET c = b; PRAGMA user_version = 3;"},
 };
 
-Database open_database(const TemporaryDirectory& directory) {
+Database open_database(const StoreDirectory& directory) {
   auto database = Database::open(directory.file("made_up.db"), OpenAs::writer);
   EXPECT_TRUE(database.has_value());
   return std::move(*database);
 }
 
 TEST(SchemaTest, an_empty_file_takes_every_step) {
-  const TemporaryDirectory directory;
+  const StoreDirectory directory;
   auto database = open_database(directory);
   EXPECT_TRUE(*migrate(database, made_up));
   EXPECT_EQ(*database.integer("PRAGMA user_version"), 3);
@@ -28,7 +28,7 @@ TEST(SchemaTest, an_empty_file_takes_every_step) {
 }
 
 TEST(SchemaTest, an_older_file_takes_only_the_steps_that_it_lacks_and_keeps_its_rows) {
-  const TemporaryDirectory directory;
+  const StoreDirectory directory;
   auto database = open_database(directory);
   ASSERT_TRUE(migrate(database, std::span(made_up, 1)));
   ASSERT_TRUE(database.execute("INSERT INTO a VALUES ('kept')"));
@@ -37,7 +37,7 @@ TEST(SchemaTest, an_older_file_takes_only_the_steps_that_it_lacks_and_keeps_its_
 }
 
 TEST(SchemaTest, a_step_that_fails_leaves_the_version_before_it) {
-  const TemporaryDirectory directory;
+  const StoreDirectory directory;
   auto database = open_database(directory);
   const Migration steps[] = {
       made_up[0],
@@ -48,7 +48,7 @@ TEST(SchemaTest, a_step_that_fails_leaves_the_version_before_it) {
 }
 
 TEST(SchemaTest, a_step_that_forgets_its_version_is_refused) {
-  const TemporaryDirectory directory;
+  const StoreDirectory directory;
   auto database = open_database(directory);
   const Migration steps[] = {{.to_version = 1, .sql = "CREATE TABLE a (b TEXT) STRICT"}};
   EXPECT_EQ(migrate(database, steps).error().code, ErrorCode::internal);
@@ -65,7 +65,7 @@ TEST(SchemaTest, the_last_step_leads_to_the_version_of_this_program) {
 }
 
 TEST(SchemaTest, a_store_of_version_zero_with_our_mark_is_brought_up_to_date) {
-  const TemporaryDirectory directory;
+  const StoreDirectory directory;
   run_sql(directory.file("normd.db"), "PRAGMA application_id = 1852797549");
   auto store = open_store(directory.path());
   ASSERT_TRUE(store->put_winner(sample_winner(0), {}));
@@ -74,7 +74,7 @@ TEST(SchemaTest, a_store_of_version_zero_with_our_mark_is_brought_up_to_date) {
 }
 
 TEST(SchemaTest, a_file_that_was_written_without_a_log_is_taken_as_it_is) {
-  const TemporaryDirectory directory;
+  const StoreDirectory directory;
   make_store(directory.path(), 2);
   run_sql(directory.file("normd.db"), "PRAGMA journal_mode = DELETE");
   auto store = open_store(directory.path());

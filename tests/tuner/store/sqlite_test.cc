@@ -83,7 +83,7 @@ TEST(SqliteTest, a_transaction_is_rolled_back_unless_committed) {
 }
 
 TEST(SqliteTest, a_reader_makes_no_file_and_a_writer_does) {
-  const TemporaryDirectory directory;
+  const StoreDirectory directory;
   for (const auto as : {OpenAs::reader, OpenAs::immutable_reader}) {
     EXPECT_EQ(Database::open(directory.file("a.db"), as).error().code,
               ErrorCode::failed_precondition);
@@ -93,7 +93,7 @@ TEST(SqliteTest, a_reader_makes_no_file_and_a_writer_does) {
 }
 
 TEST(SqliteTest, a_path_is_a_path_whatever_is_in_it) {
-  const TemporaryDirectory directory;
+  const StoreDirectory directory;
   for (const std::string name : {"a?mode=memory", "a#b", "a%20b", "a b&c=d", "\xc3\xa4"}) {
     auto database = Database::open(directory.file(name), OpenAs::writer);
     ASSERT_TRUE(database) << database.error().message;
@@ -111,7 +111,7 @@ TEST(SqliteTest, two_uses_of_one_statement_at_once_are_a_mistake_of_ours) {
 }
 
 TEST(SqliteTest, a_connection_is_hardened) {
-  const TemporaryDirectory directory;
+  const StoreDirectory directory;
   auto database = *Database::open(directory.file("a.db"), OpenAs::writer);
   EXPECT_EQ(*database.integer("PRAGMA trusted_schema"), 0);
   EXPECT_EQ(*database.integer("PRAGMA foreign_keys"), 1);

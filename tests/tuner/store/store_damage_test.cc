@@ -38,7 +38,7 @@ std::ostream& operator<<(std::ostream& out, const Damage& damage) {
 class StoreDamageTest : public ::testing::TestWithParam<Damage> {};
 
 TEST_P(StoreDamageTest, is_set_aside_under_a_dated_name_and_a_new_file_serves) {
-  const TemporaryDirectory directory;
+  const StoreDirectory directory;
   make_store(directory.path(), 20);
   const std::string damaged = GetParam().inflict(read_bytes(directory.file("normd.db")));
   write_bytes(directory.file("normd.db"), damaged);
@@ -60,7 +60,7 @@ TEST_P(StoreDamageTest, is_set_aside_under_a_dated_name_and_a_new_file_serves) {
 }
 
 TEST_P(StoreDamageTest, is_reported_and_left_alone_by_a_reader) {
-  const TemporaryDirectory directory;
+  const StoreDirectory directory;
   make_store(directory.path(), 20);
   const std::string damaged = GetParam().inflict(read_bytes(directory.file("normd.db")));
   write_bytes(directory.file("normd.db"), damaged);
@@ -73,7 +73,7 @@ TEST_P(StoreDamageTest, is_reported_and_left_alone_by_a_reader) {
 }
 
 TEST_P(StoreDamageTest, is_set_aside_once_by_two_who_start_together) {
-  const TemporaryDirectory directory;
+  const StoreDirectory directory;
   make_store(directory.path(), 20);
   write_bytes(directory.file("normd.db"),
               GetParam().inflict(read_bytes(directory.file("normd.db"))));
@@ -88,7 +88,7 @@ INSTANTIATE_TEST_SUITE_P(, StoreDamageTest, ::testing::ValuesIn(damages),
                          [](const auto& instance) { return instance.param.name; });
 
 TEST(StoreFileTest, an_empty_file_is_a_new_store) {
-  const TemporaryDirectory directory;
+  const StoreDirectory directory;
   write_bytes(directory.file("normd.db"), "");
   EXPECT_EQ(Store::open(directory.path(), Store::Mode::read_only).error().code,
             ErrorCode::not_found);
@@ -98,7 +98,7 @@ TEST(StoreFileTest, an_empty_file_is_a_new_store) {
   EXPECT_EQ(ask_sql(directory.file("normd.db"), "PRAGMA application_id"), "1852797549");
 }
 
-void expect_left_untouched(const TemporaryDirectory& directory, const char* word) {
+void expect_left_untouched(const StoreDirectory& directory, const char* word) {
   const std::string bytes = read_bytes(directory.file("normd.db"));
   for (const auto mode : {Store::Mode::read_write, Store::Mode::read_only}) {
     const auto store = Store::open(directory.path(), mode);
@@ -112,7 +112,7 @@ void expect_left_untouched(const TemporaryDirectory& directory, const char* word
 }
 
 TEST(StoreFileTest, a_newer_schema_is_refused_and_not_a_byte_is_changed) {
-  const TemporaryDirectory directory;
+  const StoreDirectory directory;
   make_store(directory.path(), 2);
   run_sql(directory.file("normd.db"), "PRAGMA journal_mode = DELETE; PRAGMA user_version = 2");
   expect_left_untouched(directory, "schema version is 2");
@@ -121,7 +121,7 @@ TEST(StoreFileTest, a_newer_schema_is_refused_and_not_a_byte_is_changed) {
 }
 
 TEST(StoreFileTest, a_newer_schema_that_is_still_in_the_log_is_refused_too) {
-  const TemporaryDirectory directory;
+  const StoreDirectory directory;
   make_store(directory.path(), 2);
   // As another process that is alive leaves it: the version is in the log only.
   auto reader = open_store(directory.path());
@@ -138,20 +138,20 @@ TEST(StoreFileTest, a_newer_schema_that_is_still_in_the_log_is_refused_too) {
 }
 
 TEST(StoreFileTest, another_programs_database_is_refused_and_not_a_byte_is_changed) {
-  const TemporaryDirectory directory;
+  const StoreDirectory directory;
   run_sql(directory.file("normd.db"), "PRAGMA application_id = 77; CREATE TABLE a(b)");
   expect_left_untouched(directory, "application_id is 77");
 }
 
 TEST(StoreFileTest, a_database_without_an_id_but_with_tables_is_refused) {
-  const TemporaryDirectory directory;
+  const StoreDirectory directory;
   run_sql(directory.file("normd.db"), "CREATE TABLE winner(key)");
   expect_left_untouched(directory, "application_id is 0");
 }
 
 TEST(StoreFileTest, a_log_of_another_database_does_not_cost_the_file) {
-  const TemporaryDirectory directory;
-  const TemporaryDirectory other;
+  const StoreDirectory directory;
+  const StoreDirectory other;
   make_store(directory.path(), 3);
   // The log of a database that is open, with all of that database in it.
   auto open_elsewhere = open_store(other.path());
@@ -172,7 +172,7 @@ TEST(StoreFileTest, a_log_of_another_database_does_not_cost_the_file) {
 }
 
 TEST(StoreFileTest, garbage_as_a_log_or_an_index_is_survived) {
-  const TemporaryDirectory directory;
+  const StoreDirectory directory;
   make_store(directory.path(), 3);
   write_bytes(directory.file("normd.db-wal"), std::string(50'000, 'x'));
   write_bytes(directory.file("normd.db-shm"), std::string(32'768, 'y'));
@@ -183,7 +183,7 @@ TEST(StoreFileTest, garbage_as_a_log_or_an_index_is_survived) {
 }
 
 TEST(StoreFileTest, a_log_whose_file_is_gone_is_survived) {
-  const TemporaryDirectory directory;
+  const StoreDirectory directory;
   {
     StoreProcess writer("write", directory.path(), {"0", "1000000"});
     for (int i = 0; i < 20; ++i) writer.line();

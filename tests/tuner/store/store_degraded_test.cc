@@ -50,7 +50,7 @@ void expect_all(Store& store, int count) {
 }
 
 TEST(StoreDegradedTest, a_write_that_fails_waits_in_memory_until_there_is_space) {
-  const TemporaryDirectory directory;
+  const StoreDirectory directory;
   auto store = open_store(directory.path());
   fill_while_degraded(*store, 0, 3);
   {
@@ -79,7 +79,7 @@ TEST(StoreDegradedTest, a_write_that_fails_waits_in_memory_until_there_is_space)
 }
 
 TEST(StoreDegradedTest, a_newer_row_in_memory_hides_the_one_on_disk_and_a_pinned_one_stays) {
-  const TemporaryDirectory directory;
+  const StoreDirectory directory;
   auto store = open_store(directory.path());
   fill_while_degraded(*store, 0, 2);
   ASSERT_TRUE(store->set_pinned(sample_key(1), true));
@@ -104,7 +104,7 @@ TEST(StoreDegradedTest, a_newer_row_in_memory_hides_the_one_on_disk_and_a_pinned
 }
 
 TEST(StoreDegradedTest, on_a_full_file_system_it_serves_and_writes_again_when_there_is_space) {
-  const TemporaryDirectory directory;
+  const StoreDirectory directory;
   if (::mount("tmpfs", directory.path().c_str(), "tmpfs", 0, "size=1m") != 0) {
     GTEST_SKIP() << "a small file system cannot be mounted here";
   }
@@ -128,7 +128,7 @@ TEST(StoreDegradedTest, on_a_full_file_system_it_serves_and_writes_again_when_th
 }
 
 TEST(StoreDegradedTest, a_place_that_cannot_be_made_keeps_rows_in_memory_and_names_the_setting) {
-  const TemporaryDirectory directory;
+  const StoreDirectory directory;
   write_bytes(directory.file("file"), "");
   for (const std::string& place : {directory.file("file/normd"), std::string("/proc/normd")}) {
     auto store = open_store(place);
@@ -146,7 +146,7 @@ TEST(StoreDegradedTest, a_place_that_cannot_be_made_keeps_rows_in_memory_and_nam
 }
 
 TEST(StoreDegradedTest, a_place_that_appears_later_gets_the_rows) {
-  const TemporaryDirectory directory;
+  const StoreDirectory directory;
   write_bytes(directory.file("place"), "in the way");
   auto store = open_store(directory.file("place"));
   fill_while_degraded(*store, 0, 3);
@@ -159,7 +159,7 @@ TEST(StoreDegradedTest, a_place_that_appears_later_gets_the_rows) {
 }
 
 TEST(StoreDegradedTest, the_directory_is_made_for_its_user_alone) {
-  const TemporaryDirectory directory;
+  const StoreDirectory directory;
   open_store(directory.file("a/b"));
   struct stat found {};
   ASSERT_EQ(::stat(directory.file("a/b").c_str(), &found), 0);
@@ -169,7 +169,7 @@ TEST(StoreDegradedTest, the_directory_is_made_for_its_user_alone) {
 class StoreLostFileTest : public ::testing::TestWithParam<std::vector<const char*>> {};
 
 TEST_P(StoreLostFileTest, is_noticed_at_the_next_write_and_everything_known_is_written_anew) {
-  const TemporaryDirectory directory;
+  const StoreDirectory directory;
   make_store(directory.path(), 3);
   auto store = open_store(directory.path());
   fill_while_degraded(*store, 3, 2);
@@ -186,7 +186,7 @@ TEST_P(StoreLostFileTest, is_noticed_at_the_next_write_and_everything_known_is_w
 }
 
 TEST_P(StoreLostFileTest, is_noticed_without_a_write_too) {
-  const TemporaryDirectory directory;
+  const StoreDirectory directory;
   make_store(directory.path(), 3);
   auto store = open_store(directory.path());
   EXPECT_TRUE(has_winner(*store, 0));
@@ -203,8 +203,8 @@ INSTANTIATE_TEST_SUITE_P(
                       std::vector{""}));
 
 TEST(StoreDegradedTest, a_file_put_in_its_place_is_taken_up_and_its_rows_come_first) {
-  const TemporaryDirectory directory;
-  const TemporaryDirectory elsewhere;
+  const StoreDirectory directory;
+  const StoreDirectory elsewhere;
   Winner other = sample_winner(0);
   other.tuned_by = "someone else";
   ASSERT_TRUE(open_store(elsewhere.path())->put_winner(other, {}));
@@ -218,7 +218,7 @@ TEST(StoreDegradedTest, a_file_put_in_its_place_is_taken_up_and_its_rows_come_fi
 }
 
 TEST(StoreDegradedTest, damage_under_an_open_store_sets_the_file_aside_and_saves_what_can_be_read) {
-  const TemporaryDirectory directory;
+  const StoreDirectory directory;
   make_store(directory.path(), 40);
   auto store = open_store(directory.path());
   // A stranger's write makes this connection forget the pages that it has in memory.

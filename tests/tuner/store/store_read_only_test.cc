@@ -33,14 +33,14 @@ class StoreReadOnlyTest : public ::testing::Test {
 };
 
 TEST(StoreReadOnly, a_missing_store_is_not_found_and_not_made) {
-  const TemporaryDirectory directory;
+  const StoreDirectory directory;
   EXPECT_EQ(Store::open(directory.file("a"), Store::Mode::read_only).error().code,
             ErrorCode::not_found);
   EXPECT_EQ(directory.names(""), std::vector<std::string>{});
 }
 
 TEST(StoreReadOnly, a_closed_store_is_read_without_a_trace) {
-  const TemporaryDirectory directory;
+  const StoreDirectory directory;
   make_store(directory.path(), 3);
   const std::string bytes = read_bytes(directory.file("normd.db"));
   const auto names = directory.names("");
@@ -55,7 +55,7 @@ TEST(StoreReadOnly, a_closed_store_is_read_without_a_trace) {
 }
 
 TEST(StoreReadOnly, nothing_can_be_written) {
-  const TemporaryDirectory directory;
+  const StoreDirectory directory;
   make_store(directory.path(), 1);
   auto store = open_store(directory.path(), Store::Mode::read_only);
   EXPECT_EQ(store->put_winner(sample_winner(1), {}).error().code, ErrorCode::failed_precondition);
@@ -65,7 +65,7 @@ TEST(StoreReadOnly, nothing_can_be_written) {
 }
 
 TEST(StoreReadOnly, a_store_in_use_is_read_with_its_latest_rows) {
-  const TemporaryDirectory directory;
+  const StoreDirectory directory;
   auto writer = open_store(directory.path());
   ASSERT_TRUE(writer->put_winner(sample_winner(0), {}));
   auto reader = open_store(directory.path(), Store::Mode::read_only);
@@ -76,7 +76,7 @@ TEST(StoreReadOnly, a_store_in_use_is_read_with_its_latest_rows) {
 }
 
 TEST(StoreReadOnly, a_log_without_its_index_is_read_aside_and_left_as_it_is) {
-  const TemporaryDirectory directory;
+  const StoreDirectory directory;
   make_killed_store(directory.path(), 5);
   std::filesystem::remove(directory.file("normd.db-shm"));
   const std::string log = read_bytes(directory.file("normd.db-wal"));
@@ -87,20 +87,20 @@ TEST(StoreReadOnly, a_log_without_its_index_is_read_aside_and_left_as_it_is) {
 }
 
 TEST_F(StoreReadOnlyTest, another_user_reads_a_closed_store_in_a_directory_it_cannot_write) {
-  const TemporaryDirectory directory;
+  const StoreDirectory directory;
   make_store(directory.path(), 3);
   EXPECT_EQ(listed_by_nobody(directory.path()), "3");
 }
 
 TEST_F(StoreReadOnlyTest, another_user_reads_a_store_in_use) {
-  const TemporaryDirectory directory;
+  const StoreDirectory directory;
   auto writer = open_store(directory.path());
   ASSERT_TRUE(writer->put_winner(sample_winner(0), {}));
   EXPECT_EQ(listed_by_nobody(directory.path()), "1");
 }
 
 TEST_F(StoreReadOnlyTest, another_user_reads_what_a_killed_writer_left) {
-  const TemporaryDirectory directory;
+  const StoreDirectory directory;
   make_killed_store(directory.path(), 7);
   auto listed = listed_by_nobody(directory.path());
   EXPECT_GE(std::stoi(listed), 7) << listed;
@@ -110,14 +110,14 @@ TEST_F(StoreReadOnlyTest, another_user_reads_what_a_killed_writer_left) {
 }
 
 TEST_F(StoreReadOnlyTest, a_store_that_may_not_be_read_is_refused_in_words) {
-  const TemporaryDirectory directory;
+  const StoreDirectory directory;
   make_store(directory.path(), 1);
   ::chmod(directory.file("normd.db").c_str(), 0600);
   EXPECT_NE(listed_by_nobody(directory.path()).find("Permission denied"), std::string::npos);
 }
 
 TEST_F(StoreReadOnlyTest, a_writer_in_a_directory_it_cannot_write_serves_what_is_there) {
-  const TemporaryDirectory directory;
+  const StoreDirectory directory;
   make_store(directory.path(), 3);
   StoreProcess daemon("serve", directory.path(), {nobody});
   EXPECT_EQ(daemon.line(), "found");

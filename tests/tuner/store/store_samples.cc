@@ -105,17 +105,17 @@ Binary sample_binary(int number) {
           .log = "ptxas info: fine\n"};
 }
 
-TemporaryDirectory::TemporaryDirectory() : path_("/tmp/normd-store-test-XXXXXX") {
+StoreDirectory::StoreDirectory() : path_("/tmp/normd-store-test-XXXXXX") {
   NORMD_CHECK(::mkdtemp(path_.data()) != nullptr);
   NORMD_CHECK(::chmod(path_.c_str(), 0755) == 0);
 }
 
-TemporaryDirectory::~TemporaryDirectory() {
+StoreDirectory::~StoreDirectory() {
   std::error_code ignored;
   std::filesystem::remove_all(path_, ignored);
 }
 
-std::vector<std::string> TemporaryDirectory::names(const std::string& beginning) const {
+std::vector<std::string> StoreDirectory::names(const std::string& beginning) const {
   std::vector<std::string> found;
   for (const auto& entry : std::filesystem::directory_iterator(path_)) {
     const std::string name = entry.path().filename().string();

@@ -19,11 +19,11 @@ Trial refused_trial(int number, const std::string& compiler);
 Binary sample_binary(int number);
 
 // Removed when it goes. Everyone may look into it, so that tests can do so as another user.
-class TemporaryDirectory {
+class StoreDirectory {
  public:
-  TemporaryDirectory();
-  TemporaryDirectory(const TemporaryDirectory&) = delete;
-  ~TemporaryDirectory();
+  StoreDirectory();
+  StoreDirectory(const StoreDirectory&) = delete;
+  ~StoreDirectory();
   const std::string& path() const { return path_; }
   std::string file(const std::string& name) const { return path_ + "/" + name; }
   // Names in it that begin so, sorted.

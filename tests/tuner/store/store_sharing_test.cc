@@ -18,12 +18,12 @@ namespace {
 
 using std::chrono::milliseconds;
 
-std::string integrity(const TemporaryDirectory& directory) {
+std::string integrity(const StoreDirectory& directory) {
   return ask_sql(directory.file("normd.db"), "PRAGMA integrity_check");
 }
 
 TEST(StoreSharingTest, two_processes_that_write_in_turns_lose_no_row) {
-  const TemporaryDirectory directory;
+  const StoreDirectory directory;
   constexpr int count = 150;
   StoreProcess one("write", directory.path(), {"0", std::to_string(count)});
   StoreProcess other("write", directory.path(), {"1000", std::to_string(count)});
@@ -41,7 +41,7 @@ TEST(StoreSharingTest, two_processes_that_write_in_turns_lose_no_row) {
 }
 
 TEST(StoreSharingTest, rows_of_another_process_are_seen_at_once_and_told_once) {
-  const TemporaryDirectory directory;
+  const StoreDirectory directory;
   auto store = open_store(directory.path());
   EXPECT_FALSE(store->changed_by_others());
   ASSERT_TRUE(store->put_winner(sample_winner(0), {}));
@@ -55,7 +55,7 @@ TEST(StoreSharingTest, rows_of_another_process_are_seen_at_once_and_told_once) {
 }
 
 TEST(StoreSharingTest, a_stranger_who_holds_the_lock_for_two_seconds_is_not_noticed) {
-  const TemporaryDirectory directory;
+  const StoreDirectory directory;
   auto store = open_store(directory.path());
   StoreProcess stranger("hold", directory.path(), {"2000"});
   ASSERT_EQ(stranger.line(), "holding");
@@ -69,7 +69,7 @@ TEST(StoreSharingTest, a_stranger_who_holds_the_lock_for_two_seconds_is_not_noti
 }
 
 TEST(StoreSharingTest, behind_a_longer_lock_rows_wait_in_memory_and_are_written_later) {
-  const TemporaryDirectory directory;
+  const StoreDirectory directory;
   auto store = open_store(directory.path());
   StoreProcess stranger("hold", directory.path(), {"60000"});
   ASSERT_EQ(stranger.line(), "holding");
@@ -94,7 +94,7 @@ TEST(StoreSharingTest, behind_a_longer_lock_rows_wait_in_memory_and_are_written_
 }
 
 TEST(StoreSharingTest, a_process_that_stops_in_its_turn_does_not_stop_the_others) {
-  const TemporaryDirectory directory;
+  const StoreDirectory directory;
   auto store = open_store(directory.path());
   const int turn = ::open(directory.file("normd.db.turn").c_str(), O_RDWR | O_CLOEXEC);
   ASSERT_EQ(::flock(turn, LOCK_EX), 0);
@@ -107,7 +107,7 @@ TEST(StoreSharingTest, a_process_that_stops_in_its_turn_does_not_stop_the_others
 }
 
 TEST(StoreSharingTest, killing_a_writer_25_times_loses_no_acknowledged_row) {
-  const TemporaryDirectory directory;
+  const StoreDirectory directory;
   std::mt19937 random(25);
   std::set<int> acknowledged;
   for (int round = 0; round < 25; ++round) {
@@ -141,7 +141,7 @@ TEST(StoreSharingTest, killing_a_writer_25_times_loses_no_acknowledged_row) {
 }
 
 TEST(StoreSharingTest, threads_may_share_a_store) {
-  const TemporaryDirectory directory;
+  const StoreDirectory directory;
   auto store = open_store(directory.path());
   {
     std::vector<std::jthread> threads;

@@ -11,7 +11,7 @@ namespace normd {
 namespace {
 
 TEST(StoreTest, what_was_put_is_found_again_after_reopening) {
-  const TemporaryDirectory directory;
+  const StoreDirectory directory;
   const std::vector<Trial> race = {measured_trial(1), refused_trial(2, "NVRTC 13.0")};
   {
     auto store = open_store(directory.path());
@@ -34,7 +34,7 @@ TEST(StoreTest, what_was_put_is_found_again_after_reopening) {
 }
 
 TEST(StoreTest, another_key_is_a_miss) {
-  const TemporaryDirectory directory;
+  const StoreDirectory directory;
   make_store(directory.path(), 1);
   auto store = open_store(directory.path());
   EXPECT_FALSE(store->find_winner(sample_key(1))->has_value());
@@ -43,7 +43,7 @@ TEST(StoreTest, another_key_is_a_miss) {
 }
 
 TEST(StoreTest, a_binary_is_found_by_its_source_and_compiler) {
-  const TemporaryDirectory directory;
+  const StoreDirectory directory;
   auto store = open_store(directory.path());
   Binary twin = sample_binary(1);  // the same bytes from another source
   twin.source_digest = sample_binary(2).source_digest;
@@ -60,7 +60,7 @@ TEST(StoreTest, a_binary_is_found_by_its_source_and_compiler) {
 }
 
 TEST(StoreTest, a_refusal_holds_for_its_compiler_and_a_measurement_for_all) {
-  const TemporaryDirectory directory;
+  const StoreDirectory directory;
   auto store = open_store(directory.path());
   const Key key = sample_key(0);
   const Trial refused = refused_trial(1, "NVRTC 12.9");
@@ -73,7 +73,7 @@ TEST(StoreTest, a_refusal_holds_for_its_compiler_and_a_measurement_for_all) {
 }
 
 TEST(StoreTest, a_later_trial_of_the_same_candidate_replaces_the_earlier) {
-  const TemporaryDirectory directory;
+  const StoreDirectory directory;
   auto store = open_store(directory.path());
   Trial again = measured_trial(1);
   again.verdict.error_over_bound = 0.5;
@@ -83,7 +83,7 @@ TEST(StoreTest, a_later_trial_of_the_same_candidate_replaces_the_earlier) {
 }
 
 TEST(StoreDeathTest, a_trial_that_was_not_tried_is_never_stored) {
-  const TemporaryDirectory directory;
+  const StoreDirectory directory;
   auto store = open_store(directory.path());
   Trial trial = measured_trial(1);
   trial.verdict.kind = VerdictKind::not_tried;
@@ -94,7 +94,7 @@ TEST(StoreDeathTest, a_trial_that_was_not_tried_is_never_stored) {
 }
 
 TEST(StoreTest, an_infinite_or_unordered_error_does_not_keep_a_trial_out) {
-  const TemporaryDirectory directory;
+  const StoreDirectory directory;
   auto store = open_store(directory.path());
   Trial trial = refused_trial(1, "NVRTC 13.0");
   trial.verdict.error_over_bound = std::numeric_limits<double>::quiet_NaN();
@@ -104,7 +104,7 @@ TEST(StoreTest, an_infinite_or_unordered_error_does_not_keep_a_trial_out) {
 }
 
 TEST(StoreTest, a_winner_that_would_not_read_back_is_refused_with_its_race) {
-  const TemporaryDirectory directory;
+  const StoreDirectory directory;
   auto store = open_store(directory.path());
   Winner winner = sample_winner(0);
   winner.launch.block = 0;
@@ -116,7 +116,7 @@ TEST(StoreTest, a_winner_that_would_not_read_back_is_refused_with_its_race) {
 }
 
 TEST(StoreTest, a_pinned_winner_is_not_replaced) {
-  const TemporaryDirectory directory;
+  const StoreDirectory directory;
   auto store = open_store(directory.path());
   Winner better = sample_winner(0);
   better.tuning_ms = 1;
@@ -132,7 +132,7 @@ TEST(StoreTest, a_pinned_winner_is_not_replaced) {
 }
 
 TEST(StoreTest, forgetting_a_key_takes_its_rows_and_the_binaries_nobody_else_needs) {
-  const TemporaryDirectory directory;
+  const StoreDirectory directory;
   auto store = open_store(directory.path());
   for (int number = 0; number < 3; ++number) {
     ASSERT_TRUE(store->put_binary(sample_binary(number)));
@@ -149,7 +149,7 @@ TEST(StoreTest, forgetting_a_key_takes_its_rows_and_the_binaries_nobody_else_nee
 }
 
 TEST(StoreTest, ten_thousand_winners_are_listed_in_pages_in_key_order) {
-  const TemporaryDirectory directory;
+  const StoreDirectory directory;
   make_store(directory.path(), 1);
   // Rows that differ in the columns of the key only, put in at once.
   run_sql(directory.file("normd.db"),
@@ -181,7 +181,7 @@ TEST(StoreTest, ten_thousand_winners_are_listed_in_pages_in_key_order) {
 }
 
 TEST(StoreTest, rows_that_do_not_parse_are_misses_that_are_counted) {
-  const TemporaryDirectory directory;
+  const StoreDirectory directory;
   make_store(directory.path(), 4);
   const std::string file = directory.file("normd.db");
   run_sql(file, "UPDATE winner SET candidate = 'a b=c' WHERE key LIKE '%columns=64 %'");
@@ -199,7 +199,7 @@ TEST(StoreTest, rows_that_do_not_parse_are_misses_that_are_counted) {
 }
 
 TEST(StoreTest, a_flipped_byte_in_a_binary_is_a_miss_until_it_is_put_again) {
-  const TemporaryDirectory directory;
+  const StoreDirectory directory;
   make_store(directory.path(), 2);
   std::string bytes = read_bytes(directory.file("normd.db"));
   const std::size_t at = bytes.find(sample_binary(1).bytes.substr(0, 40));
@@ -217,7 +217,7 @@ TEST(StoreTest, a_flipped_byte_in_a_binary_is_a_miss_until_it_is_put_again) {
 }
 
 TEST(StoreTest, a_foreign_fingerprint_is_kept_and_listed_beside_ours) {
-  const TemporaryDirectory directory;
+  const StoreDirectory directory;
   auto store = open_store(directory.path());
   Winner foreign = sample_winner(0);
   foreign.key.fingerprint.sm_count = 77;
@@ -230,7 +230,7 @@ TEST(StoreTest, a_foreign_fingerprint_is_kept_and_listed_beside_ours) {
 }
 
 TEST(StoreTest, the_use_of_a_winner_is_stamped_at_tidying) {
-  const TemporaryDirectory directory;
+  const StoreDirectory directory;
   make_store(directory.path(), 2);
   run_sql(directory.file("normd.db"), "UPDATE winner SET used_at_unix_s = 5");
   auto store = open_store(directory.path());
@@ -243,7 +243,7 @@ TEST(StoreTest, the_use_of_a_winner_is_stamped_at_tidying) {
 }
 
 TEST(StoreTest, no_log_is_left_behind_and_tidying_cuts_it) {
-  const TemporaryDirectory directory;
+  const StoreDirectory directory;
   {
     auto store = open_store(directory.path());
     Binary binary = sample_binary(0);

@@ -13,7 +13,7 @@ namespace {
 using std::chrono::milliseconds;
 
 TEST(TurnTest, one_has_it_at_a_time) {
-  const TemporaryDirectory directory;
+  const StoreDirectory directory;
   auto one = StoreTurn::open(directory.file("turn"));
   auto other = StoreTurn::open(directory.file("turn"));
   {
@@ -25,7 +25,7 @@ TEST(TurnTest, one_has_it_at_a_time) {
 }
 
 TEST(TurnTest, who_waits_gets_it_soon_after_it_is_let_go) {
-  const TemporaryDirectory directory;
+  const StoreDirectory directory;
   auto one = StoreTurn::open(directory.file("turn"));
   auto other = StoreTurn::open(directory.file("turn"));
   auto held = std::make_unique<Result<StoreTurn::Held>>(one->take(milliseconds(0)));
@@ -37,7 +37,7 @@ TEST(TurnTest, who_waits_gets_it_soon_after_it_is_let_go) {
 }
 
 TEST(TurnTest, a_lock_file_that_was_removed_is_no_longer_the_turn) {
-  const TemporaryDirectory directory;
+  const StoreDirectory directory;
   auto one = StoreTurn::open(directory.file("turn"));
   const auto orphan = one->take(milliseconds(0));
   std::filesystem::remove(directory.file("turn"));
@@ -49,7 +49,7 @@ TEST(TurnTest, a_lock_file_that_was_removed_is_no_longer_the_turn) {
 }
 
 TEST(TurnTest, a_turn_that_lost_its_file_takes_the_new_one) {
-  const TemporaryDirectory directory;
+  const StoreDirectory directory;
   auto one = StoreTurn::open(directory.file("turn"));
   std::filesystem::remove(directory.file("turn"));
   auto other = StoreTurn::open(directory.file("turn"));
