@@ -38,8 +38,8 @@ std::vector<Place> socket_places(const std::string& flag, const PlaceVariables& 
 // $XDG_CACHE_HOME/normd, $HOME/.cache/normd, and /var/lib/normd for a service without a home.
 Place store_place(const std::string& flag, const PlaceVariables& variables);
 
-// Where the locks of devices are (tuner/device/device_turn.h): shared by all programs of one user on
-// a host, wherever their sockets are, so that they measure and serve in turns.
+// Where the locks of devices are (tuner/device/device_turn.h): shared by all programs of one user
+// on a host, wherever their sockets are, so that they measure and serve in turns.
 std::string turn_directory(unsigned user);
 
 }  // namespace normd

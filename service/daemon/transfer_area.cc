@@ -32,10 +32,6 @@ TransferLayout lay_out(const ServeTensors& tensors) {
   return layout;
 }
 
-int flag_of(const std::optional<DType>& dtype) {
-  return dtype ? static_cast<int>(*dtype) : 0;
-}
-
 }  // namespace
 
 std::int64_t bytes_in(const Pieces& pieces) {
@@ -96,8 +92,7 @@ NormArguments TransferArea::arguments(const ServeJob& job) const {
       .x_row_stride = job.x_row_stride,
       .y_row_stride = problem.columns,
       .epsilon = job.epsilon,
-      .flags = argument_flags(static_cast<int>(problem.x), static_cast<int>(problem.y),
-                              flag_of(problem.gamma), flag_of(problem.beta))};
+      .flags = dtype_flags(problem)};
 }
 
 Result<void> TransferArea::receive(const ServeTensors& tensors) {

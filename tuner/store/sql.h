@@ -124,6 +124,7 @@ inline constexpr char rollback[] = "ROLLBACK";
 #define NORMD_BINARY_COLUMNS                                                              \
   "digest, source_digest, compiler, format, entry, target, registers, spill_bytes, log, " \
   "bytes, put_at_unix_s"
+#define NORMD_17_VALUES "?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17"
 #define NORMD_21_VALUES "?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21"
 
 // A name that is already there is kept when the new row has none: trials come before the winner.
@@ -136,9 +137,8 @@ inline constexpr char put_device[] =
 inline constexpr char put_winner[] =
     "INSERT OR REPLACE INTO winner (" NORMD_WINNER_COLUMNS ") SELECT " NORMD_21_VALUES
     " WHERE NOT EXISTS (SELECT 1 FROM winner WHERE key = ?1 AND pinned = 1)";
-inline constexpr char put_trial[] = "INSERT OR REPLACE INTO trial (" NORMD_TRIAL_COLUMNS
-                                    ") VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,"
-                                    "?15,?16,?17)";
+inline constexpr char put_trial[] =
+    "INSERT OR REPLACE INTO trial (" NORMD_TRIAL_COLUMNS ") VALUES (" NORMD_17_VALUES ")";
 inline constexpr char put_binary[] = "INSERT OR REPLACE INTO binary (" NORMD_BINARY_COLUMNS
                                      ") VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11)";
 
@@ -184,9 +184,8 @@ inline constexpr char all_trials[] = "SELECT " NORMD_TRIAL_COLUMNS " FROM trial"
 inline constexpr char all_binaries[] = "SELECT " NORMD_BINARY_COLUMNS " FROM binary";
 inline constexpr char keep_winner[] =
     "INSERT OR IGNORE INTO winner (" NORMD_WINNER_COLUMNS ") VALUES (" NORMD_21_VALUES ")";
-inline constexpr char keep_trial[] = "INSERT OR IGNORE INTO trial (" NORMD_TRIAL_COLUMNS
-                                     ") VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,"
-                                     "?15,?16)";
+inline constexpr char keep_trial[] =
+    "INSERT OR IGNORE INTO trial (" NORMD_TRIAL_COLUMNS ") VALUES (" NORMD_17_VALUES ")";
 inline constexpr char keep_binary[] = "INSERT OR IGNORE INTO binary (" NORMD_BINARY_COLUMNS
                                       ") VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11)";
 inline constexpr char clear[] =
@@ -212,6 +211,7 @@ inline constexpr char release_lease[] = "DELETE FROM lease WHERE key = ?1 AND ow
 #undef NORMD_WINNER_COLUMNS
 #undef NORMD_TRIAL_COLUMNS
 #undef NORMD_BINARY_COLUMNS
+#undef NORMD_17_VALUES
 #undef NORMD_21_VALUES
 
 }  // namespace normd::sql

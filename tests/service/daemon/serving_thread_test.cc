@@ -73,11 +73,11 @@ TEST_F(Serving, a_large_request_after_a_small_one_makes_room) {
 }
 
 TEST_F(Serving, beyond_its_bound_the_queue_refuses_by_name) {
-  const auto small = start_serving(1);
   std::promise<void> go;
   std::promise<void> begun;
   const std::vector<float> x(4);
   std::vector<float> y(4);
+  const auto small = start_serving(1);  // gone first: it works on the above until then
   const auto job = [&](std::function<void(Result<ServeTimes>)> done) {
     return ServeJob{.kernel = small->fallback(),
                     .problem = {.rows = 1, .columns = 4},

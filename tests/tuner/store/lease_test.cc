@@ -31,15 +31,23 @@ TEST(LeaseTest, one_key_has_one_holder_until_it_lets_go) {
   EXPECT_TRUE(free_to_take(*store, 0));
 }
 
-TEST(LeaseTest, a_killed_holders_lease_is_taken_over_when_it_runs_out_and_not_before) {
+TEST(LeaseTest, a_killed_holders_lease_is_free_at_once) {
+  const StoreDirectory directory;
+  auto store = open_store(directory.path());
+  StoreProcess holder("lease", directory.path(), {"60000"});
+  ASSERT_EQ(holder.line(), "taken");
+  EXPECT_FALSE(free_to_take(*store, 0)) << "its holder lives";
+  holder.kill();
+  holder.wait();
+  EXPECT_TRUE(free_to_take(*store, 0));
+}
+
+TEST(LeaseTest, a_lease_that_is_not_renewed_is_free_when_it_runs_out_and_not_before) {
   const StoreDirectory directory;
   auto store = open_store(directory.path());
   StoreProcess holder("lease", directory.path(), {"1500"});
   ASSERT_EQ(holder.line(), "taken");
   const auto taken_at = std::chrono::steady_clock::now();
-  holder.kill();
-  holder.wait();
-  EXPECT_FALSE(free_to_take(*store, 0));
   std::chrono::steady_clock::duration waited{};
   while (!free_to_take(*store, 0)) {
     waited = std::chrono::steady_clock::now() - taken_at;

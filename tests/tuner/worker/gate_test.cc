@@ -164,7 +164,7 @@ TEST_F(Gate, a_write_to_x_out_of_place_is_refused) {
   expect_refused(Reason::input_overwritten,
                  {{"if (slice.member == 0) store_statistics(arguments, row, moments);",
                    "if (slice.member == 0) { store_statistics(arguments, row, moments);\n"
-                   "if (arguments.x != arguments.y && row == rows - 1) "
+                   "if (arguments.x != arguments.y && row == 0) "
                    "const_cast<x_type*>(x_row(arguments, row))[0] = x_type{}; }"}});
 }
 
