@@ -67,6 +67,8 @@ Source mutant(const Problem& problem, const Candidate& candidate,
 
 class Gate : public testing::Test {
  protected:
+  void SetUp() override { test_device_spec(); }  // ends the program where there is no such device
+
   Verdict verdict_of(const std::vector<Change>& changes, const Problem& problem = problem_of()) {
     auto bench = TrialBench::open(test_device, testing::TempDir());
     EXPECT_TRUE(bench) << bench.error().message;
@@ -175,6 +177,8 @@ TEST_F(Gate, a_mean_that_is_not_corrected_is_a_wrong_result) {
 
 class Worker : public testing::Test {
  protected:
+  void SetUp() override { test_device_spec(); }
+
   void prepare() {
     const auto prepared = worker_.prepare(problem_, {1, problem_.rows}, Grade::exact);
     ASSERT_TRUE(prepared) << prepared.error().message;
