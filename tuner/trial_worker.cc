@@ -1,5 +1,7 @@
 #include "tuner/trial_worker.h"
 
+#include <csignal>
+
 #include "tuner/worker/messages.h"
 
 namespace normd {
@@ -22,6 +24,7 @@ TrialWorker::TrialWorker(WorkerCommand command, std::string device, std::string 
       limit_(limit) {}
 
 Result<Frame> TrialWorker::ask(const Frame& request) {
+  if (!process_) return fail(ErrorCode::failed_precondition, "there is no trial worker any more");
   return process_->ask(request, limit_);
 }
 
@@ -30,6 +33,7 @@ Result<void> TrialWorker::start() {
   started_before_ = true;
   if (!process) return fail(std::move(process.error()));
   process_.emplace(std::move(*process));
+  pid_ = process_->pid();
   const Frame open{.verb = "open",
                    .fields = {{"device", device_}, {"turn_directory", turn_directory_}},
                    .body = {}};
@@ -46,6 +50,7 @@ Result<void> TrialWorker::prepare(const Problem& problem, const std::vector<std:
                                   Grade grade) {
   loaded_.clear();
   deaths_ = 0;
+  stopped_ = false;
   if (!process_ || !process_->alive()) {
     if (auto started = start(); !started) return started;
   }
@@ -72,11 +77,13 @@ Frame TrialWorker::trial_frame(int number, const Loaded& loaded, bool passed) co
 
 // A new process with the same workloads, and with every candidate that had passed.
 Result<void> TrialWorker::recover() {
+  if (stopped_) return fail(ErrorCode::failed_precondition, "the trial worker was stopped");
   ++restarts_;
   process_.reset();
+  pid_ = -1;
   if (++deaths_ > deaths_max) {
-    return fail(ErrorCode::unavailable, "the trial worker died " + std::to_string(deaths_) +
-                                            " times on one problem; giving it up");
+    return fail(ErrorCode::failed_precondition, "the trial worker died " + std::to_string(deaths_) +
+                                                    " times on one problem; giving it up");
   }
   if (auto started = start(); !started) return started;
   auto prepared = expect(ask(*prepared_), "prepared");
@@ -133,6 +140,11 @@ Result<std::vector<double>> TrialWorker::sample(const std::vector<int>& numbers,
                                          " samples for " + std::to_string(numbers.size()));
   cache_ = parse_cache_state(answer->field("cache").value_or("")).value_or(CacheState::cold);
   return ns;
+}
+
+void TrialWorker::stop() {
+  stopped_ = true;
+  if (const int pid = pid_; pid > 0) ::kill(pid, SIGKILL);
 }
 
 void TrialWorker::drop(int number) {

@@ -3,6 +3,7 @@
 // is started and the candidates that had passed are loaded again. One thread.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <map>
 #include <memory>
@@ -38,6 +39,10 @@ class TrialWorker {
   // is ready; with a single number asked for, that candidate is to blame.
   Result<std::vector<double>> sample(const std::vector<int>& numbers, std::size_t edge);
 
+  // From any thread: ends the process, whatever it is doing, so that the call under way fails at
+  // once as `unavailable` and blames no candidate. prepare() begins anew.
+  void stop();
+
   void drop(int number);
   void rest();  // frees the device memory of the last problem; the process stays for the next one
   CacheState cache() const { return cache_; }  // of the last sample
@@ -58,6 +63,8 @@ class TrialWorker {
   std::optional<Frame> prepared_;
   std::map<int, Loaded> loaded_;
   CacheState cache_ = CacheState::cold;
+  std::atomic<int> pid_ = -1;
+  std::atomic<bool> stopped_ = false;
   int restarts_ = 0;
   int deaths_ = 0;  // on the prepared problem
 };

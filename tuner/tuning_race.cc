@@ -87,8 +87,8 @@ Result<void> TuningRun::race() {
     return parts_.stop.stop_requested() || out_of_time(1.0) || !stopped_or_expired();
   });
   parts_.stop_point.reach("tuning.raced");
-  if (!ran) return ran;
   if (auto go_on = stopped_or_expired(); !go_on) return go_on;
+  if (!ran) return ran;
   choose_winner(race, numbers);
   parts_.stop_point.reach("tuning.chosen");
   report(TuneStage::done);

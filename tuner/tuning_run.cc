@@ -35,6 +35,8 @@ Result<void> TuningRun::run() {
       parts_.worker->prepare(problem_at(parts_.key, edges_.back()), edges_, parts_.grade);
   parts_.stop_point.reach("tuning.prepared");
   if (!prepared) return prepared;
+  // Nobody who stops a tuning waits for a kernel: what is committed is committed.
+  const std::stop_callback end(parts_.stop, [&] { parts_.worker->stop(); });
   for (std::size_t edge = 0; edge < edges_.size(); ++edge) {
     auto copy = parts_.worker->sample({control_copy}, edge);
     if (!copy) return fail(std::move(copy.error()));
@@ -189,7 +191,10 @@ Result<void> TuningRun::gate(int number) {
                                    entry.passed_before};
   auto tried = parts_.worker->try_candidate(number, loaded);
   parts_.stop_point.reach("tuning.gated");
-  if (!tried) return fail(std::move(tried.error()));
+  if (!tried) {
+    if (auto go_on = stopped_or_expired(); !go_on) return go_on;
+    return fail(std::move(tried.error()));
+  }
   if (!entry.passed_before) ++gates_;
   entry.trial.verdict = tried->verdict;
   if (tried->resources.registers > 0) entry.trial.registers = tried->resources.registers;
@@ -212,6 +217,7 @@ Result<void> TuningRun::time_alone(int number) {
   for (std::size_t edge = 0; edge < edges_.size(); ++edge) {
     auto samples = parts_.worker->sample({number, number}, edge);
     if (!samples) {
+      if (auto go_on = stopped_or_expired(); !go_on) return go_on;
       const bool hung = samples.error().code == ErrorCode::deadline_exceeded;
       if (!hung && samples.error().code != ErrorCode::unavailable)
         return fail(std::move(samples.error()));

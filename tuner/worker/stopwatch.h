@@ -45,6 +45,7 @@ class Stopwatch {
   NormArguments arguments(int set) const;
   std::size_t x_bytes() const;
   std::size_t y_bytes() const;
+  std::size_t copy_bytes() const;  // of the control copy
 
   Device* device_;
   Problem problem_;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <future>
 #include <random>
 #include <set>
 
@@ -58,8 +59,15 @@ TEST_P(Templates, every_sampled_candidate_passes_the_gate) {
       if (candidates.empty()) continue;
       const auto prepared = (*bench)->prepare(problem, {1, problem.rows}, entry.grade);
       ASSERT_TRUE(prepared) << prepared.error().message;
+      std::vector<std::future<Result<Binary>>> binaries;  // compiled ahead, on all cores
       for (const Candidate& candidate : candidates) {
-        const auto binary = compile(render(candidate, problem, spec));
+        binaries.push_back(std::async(std::launch::async, [&problem, &spec, candidate] {
+          return compile(render(candidate, problem, spec));
+        }));
+      }
+      for (std::size_t i = 0; i < candidates.size(); ++i) {
+        const Candidate& candidate = candidates[i];
+        const auto binary = binaries[i].get();
         ASSERT_TRUE(binary) << binary.error().message;
         const auto result = (*bench)->try_candidate(0, candidate, *binary,
                                                     launch_of(candidate, problem, spec), false);
