@@ -70,18 +70,21 @@ TEST(Life, a_stop_signal_ends_it_well_and_removes_the_socket) {
 
 TEST(Life, a_call_that_waits_for_a_tuning_gets_unavailable_when_the_daemon_stops) {
   const TestDirectory directory;
-  DaemonProcess daemon(directory.path(), {.flags = {"--tuning-budget-ms=60000"}});
+  DaemonProcess daemon(directory.path(),
+                       {.flags = {"--tuning-budget-ms=60000", "--log-level=debug"}});
   const auto stub = daemon.stub();
   ASSERT_TRUE(run(*stub, ramp_request(2, 8)).status.ok());
   RunResult waited;
   std::jthread waiting([&] { waited = run(*stub, ramp_request(64, 4096, v1::POLICY_WAIT)); });
   const auto watching = daemon.stub();
-  while (status_of(*watching).devices(0).calls_waiting() == 0) std::this_thread::yield();
+  // The first call's tuning waits too, behind its answer.
+  while (status_of(*watching).devices(0).calls_waiting() < 2) std::this_thread::yield();
   daemon.signal(SIGTERM);
   EXPECT_EQ(daemon.wait_for_exit(std::chrono::seconds(20)), 0) << daemon.log();
   waiting.join();
   EXPECT_EQ(waited.status.error_code(), grpc::StatusCode::UNAVAILABLE)
-      << waited.status.error_message();
+      << waited.status.error_message() << "\n"
+      << daemon.log();
 }
 
 TEST(Life, it_serves_again_after_idle_connections_took_every_descriptor) {
