@@ -45,6 +45,10 @@ inline constexpr std::int64_t trial_ms_max = 10'000;
 // Wall time of one compilation. Candidates take 30 to 100 ms; templates are small.
 inline constexpr std::int64_t compile_ms_max = 60'000;
 
+// Registers spilled per thread. More is refused before it is launched; a few words kept across the
+// call of the rare path cost ordinary rows nothing.
+inline constexpr int spill_bytes_max = 16;
+
 // Device memory one tuning may take: two edges, rotated buffer sets, guards.
 inline constexpr std::int64_t tuning_memory_bytes_max = std::int64_t{4} << 30;
 

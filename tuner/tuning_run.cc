@@ -4,6 +4,7 @@
 
 #include "kernels/catalog.h"
 #include "kernels/check.h"
+#include "kernels/limits.h"
 #include "kernels/source.h"
 
 namespace normd {
@@ -176,7 +177,7 @@ Result<void> TuningRun::take_binary(int number, Binary binary) {
     return {};
   }
   entry.binary = std::move(binary);
-  if (parts_.grade == Grade::exact && entry.trial.spill_bytes > 0) {
+  if (parts_.grade == Grade::exact && entry.trial.spill_bytes > limits::spill_bytes_max) {
     refuse(number, Reason::spills,
            std::to_string(entry.trial.spill_bytes) + " bytes of registers spilled per thread");
     return settle(number);

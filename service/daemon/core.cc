@@ -100,6 +100,7 @@ std::vector<std::pair<std::string_view, std::int64_t>> all_limits() {
           {"serving_queue_max", limits::serving_queue_max},
           {"tuning_queue_max", limits::tuning_queue_max},
           {"waiting_calls_max", limits::waiting_calls_max},
+          {"spill_bytes_max", limits::spill_bytes_max},
           {"tuning_budget_ms", limits::tuning_budget_ms},
           {"tuning_budget_ms_max", limits::tuning_budget_ms_max},
           {"trial_ms_max", limits::trial_ms_max},

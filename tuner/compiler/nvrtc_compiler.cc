@@ -143,6 +143,9 @@ Result<Binary> compile_with_nvrtc(const NvrtcLibrary& library, const Source& sou
   // One string per option: a path with a space in it stays whole.
   std::vector<std::string> options = {"--gpu-architecture=" + target->architecture};
   if (target->format == BinaryFormat::cubin) options.emplace_back("--ptxas-options=-v");
+  // From 12.9 on NVRTC keeps what it compiled on disk and reports no registers for what it finds
+  // there. Our store is the cache.
+  if (library.major > 12 || library.minor >= 9) options.emplace_back("--no-cache");
   options.insert(options.end(), source.options.begin(), source.options.end());
   std::vector<const char*> pointers;
   for (const std::string& option : options) pointers.push_back(option.c_str());
