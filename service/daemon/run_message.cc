@@ -48,6 +48,58 @@ Stretch* stretch_of(Scanned& scanned, std::uint32_t tag) {
   }
 }
 
+// Pieces one after another, as a parser reads them.
+class PieceStream final : public google::protobuf::io::ZeroCopyInputStream {
+ public:
+  explicit PieceStream(const Pieces& pieces) : pieces_(pieces) {}
+
+  bool Next(const void** data, int* bytes) override {
+    if (next_ == pieces_.size()) return false;
+    const auto rest = pieces_[next_++].subspan(offset_);
+    *data = rest.data();
+    *bytes = static_cast<int>(rest.size());
+    position_ += *bytes;
+    offset_ = 0;
+    return true;
+  }
+  void BackUp(int bytes) override {
+    offset_ = pieces_[--next_].size() - static_cast<std::size_t>(bytes);
+    position_ -= bytes;
+  }
+  bool Skip(int bytes) override {
+    const void* data = nullptr;
+    for (int got = 0; Next(&data, &got); bytes -= got) {
+      if (got >= bytes) {
+        BackUp(got - bytes);
+        return true;
+      }
+    }
+    return false;
+  }
+  std::int64_t ByteCount() const override { return position_; }
+
+ private:
+  const Pieces& pieces_;
+  std::size_t next_ = 0;    // of the pieces, the next one to give
+  std::size_t offset_ = 0;  // of that piece's bytes, the first not given yet
+  std::int64_t position_ = 0;
+};
+
+// Where the bytes lie. Peeking costs no reference to each of the many small slices of a large
+// request, whose counts lie in cold memory.
+Result<Pieces> all_pieces(grpc::ByteBuffer& bytes) {
+  grpc::ProtoBufferReader reader(&bytes);
+  if (!reader.status().ok()) return malformed();
+  Pieces pieces;
+  const void* data = nullptr;
+  int size = 0;
+  while (reader.Next(&data, &size)) {
+    pieces.emplace_back(static_cast<const std::byte*>(data), static_cast<std::size_t>(size));
+  }
+  if (!reader.status().ok()) return malformed();
+  return pieces;
+}
+
 // Walks the top-level fields once: notes where tensors are and copies the rest.
 bool scan(google::protobuf::io::ZeroCopyInputStream& input, Scanned& scanned) {
   google::protobuf::io::CodedInputStream stream(&input);
@@ -68,17 +120,18 @@ bool scan(google::protobuf::io::ZeroCopyInputStream& input, Scanned& scanned) {
   return stream.ConsumedEntireMessage();
 }
 
-// The part of the slices that a stretch covers.
-Pieces pieces_of(const std::vector<grpc::Slice>& slices, const Stretch& stretch) {
+// The part of all pieces that a stretch covers.
+Pieces pieces_of(const Pieces& all, const Stretch& stretch) {
   Pieces pieces;
+  pieces.reserve(stretch.bytes == 0 ? 0 : all.size());
   std::int64_t position = 0;
-  for (const grpc::Slice& slice : slices) {
-    const auto size = static_cast<std::int64_t>(slice.size());
+  for (const auto& piece : all) {
+    const auto size = static_cast<std::int64_t>(piece.size());
     const std::int64_t begin = std::max(stretch.begin, position);
     const std::int64_t end = std::min(stretch.begin + stretch.bytes, position + size);
     if (begin < end) {
-      pieces.push_back(std::as_bytes(
-          std::span(slice.begin() + (begin - position), static_cast<std::size_t>(end - begin))));
+      pieces.push_back(piece.subspan(static_cast<std::size_t>(begin - position),
+                                     static_cast<std::size_t>(end - begin)));
     }
     position += size;
   }
@@ -117,17 +170,19 @@ std::int64_t stats_bytes(const Problem& problem, bool wanted) {
 
 }  // namespace
 
-Result<RunMessage> read_run_message(const grpc::ByteBuffer& bytes) {
-  grpc::ByteBuffer shared(bytes);
+Result<RunMessage> read_run_message(grpc::ByteBuffer&& request) {
   RunMessage message;
-  if (!shared.Dump(&message.slices).ok()) return malformed();
-  grpc::ProtoBufferReader reader(&shared);
+  message.bytes = std::make_unique<grpc::ByteBuffer>();
+  message.bytes->Swap(&request);
+  const auto all = all_pieces(*message.bytes);
+  if (!all) return fail(all.error());
+  PieceStream stream(*all);
   Scanned scanned;
-  if (!reader.status().ok() || !scan(reader, scanned)) return malformed();
+  if (!scan(stream, scanned)) return malformed();
   if (!message.header.ParseFromString(scanned.header)) return malformed();
-  message.x = pieces_of(message.slices, scanned.x);
-  message.gamma = pieces_of(message.slices, scanned.gamma);
-  message.beta = pieces_of(message.slices, scanned.beta);
+  message.x = pieces_of(*all, scanned.x);
+  message.gamma = pieces_of(*all, scanned.gamma);
+  message.beta = pieces_of(*all, scanned.beta);
   return message;
 }
 

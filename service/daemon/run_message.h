@@ -1,11 +1,12 @@
 // RunMessage: the request and the answer of Run as they lie in gRPC's buffers. The header fields
 // are parsed as a message; the tensors are found in place and never copied here. The pieces of a
-// request point into its slices, which it holds. One thread at a time.
+// request point into its buffer, which it holds. One thread at a time.
 #pragma once
 
 #include <grpcpp/support/byte_buffer.h>
 #include <grpcpp/support/slice.h>
 
+#include <memory>
 #include <vector>
 
 #include "normd/v1/normd.pb.h"
@@ -19,11 +20,12 @@ struct RunMessage {
   Pieces x;
   Pieces gamma;
   Pieces beta;
-  std::vector<grpc::Slice> slices;  // own the bytes of the pieces
+  // What the pieces point into; small slices lie within the buffer itself, so it never moves.
+  std::unique_ptr<grpc::ByteBuffer> bytes;
 };
 
-// invalid_argument for bytes that are no RunRequest.
-Result<RunMessage> read_run_message(const grpc::ByteBuffer& bytes);
+// Takes the bytes out of `request`. invalid_argument for bytes that are no RunRequest.
+Result<RunMessage> read_run_message(grpc::ByteBuffer&& request);
 
 // Whether the tensors have exactly the bytes that the problem implies, and the answer fits a
 // message. The Error names "x", "gamma" or "beta", or the limit.

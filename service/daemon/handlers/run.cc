@@ -29,8 +29,8 @@ struct Running {
 };
 
 // Every field of the request; nothing is allocated for its tensors yet.
-Result<void> validate(Core& core, const grpc::ByteBuffer& bytes, Running& running) {
-  auto message = read_run_message(bytes);
+Result<void> validate(Core& core, grpc::ByteBuffer&& bytes, Running& running) {
+  auto message = read_run_message(std::move(bytes));
   if (!message) return fail(std::move(message.error()));
   running.message = std::move(*message);
   const v1::RunRequest& header = running.message.header;
@@ -78,10 +78,9 @@ void refuse(Core& core, Running& running, const Error& error) {
 
 // Room within the caps, then the device.
 Result<void> start(Core& core, const std::shared_ptr<Running>& running,
-                   const grpc::ByteBuffer& request) {
+                   std::int64_t request_bytes) {
   const Problem& problem = running->resolve.problem;
-  auto bytes = core.admission().admit_bytes(static_cast<std::int64_t>(request.Length()) +
-                                            answer_bytes(problem));
+  auto bytes = core.admission().admit_bytes(request_bytes + answer_bytes(problem));
   if (!bytes) return fail(std::move(bytes.error()));
   running->bytes = std::move(*bytes);
   running->answer = std::make_unique<RunAnswerBytes>(problem);
@@ -110,12 +109,16 @@ grpc::ServerUnaryReactor* run(Core& core, grpc::CallbackServerContext* context,
   running->begun_at = Clock::now();
   running->call = UnaryCall::begin(context, response);
   grpc::ServerUnaryReactor* const reactor = running->call.get();
-  Result<void> started = validate(core, *request, *running);
+  const auto request_bytes = static_cast<std::int64_t>(request->Length());
+  // gRPC lends the request as const, but only until the call is done; the device may read its
+  // tensors longer than that.
+  Result<void> started =
+      validate(core, std::move(const_cast<grpc::ByteBuffer&>(*request)), *running);
   running->resolve.client = context->peer();
   if (started && running->resolve.problem.rows == 0) {
     reply(core, *running, {.origin = Origin::none});
   } else if (started) {
-    started = start(core, running, *request);
+    started = start(core, running, request_bytes);
   }
   if (!started) refuse(core, *running, started.error());
   return reactor;
