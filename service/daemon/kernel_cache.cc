@@ -40,16 +40,39 @@ Known KernelCache::find(const Key& key, std::chrono::steady_clock::time_point no
 }
 
 void KernelCache::put(const Key& key, ServedKernelPointer kernel) {
-  put_entry(key, std::move(kernel));
-}
-
-void KernelCache::put_miss(const Key& key, KnownMiss miss) {
-  put_entry(key, std::move(miss));
-}
-
-void KernelCache::put_entry(const Key& key, Known known) {
-  Entries going;  // let go after the lock: unloading is somebody else's work
+  Entries going;  // let go of after the lock: unloading is somebody else's work
   const std::lock_guard lock(mutex_);
+  put_entry(key, std::move(kernel), going);
+}
+
+KnownMiss KernelCache::put_miss(const Key& key, KnownMiss miss) {
+  Entries going;
+  const std::lock_guard lock(mutex_);
+  if (const KnownMiss* const before = find_miss(key); before != nullptr && !miss.by_default) {
+    miss.by_default = before->by_default;
+  }
+  put_entry(key, miss, going);
+  return miss;
+}
+
+void KernelCache::put_default(const Key& key, ServedKernelPointer kernel) {
+  Entries going;
+  const std::lock_guard lock(mutex_);
+  if (KnownMiss* const miss = find_miss(key)) {
+    miss->by_default = std::move(kernel);
+  } else if (!places_.contains(key)) {
+    // Over at once: the next request asks the store, and keeps the default.
+    KnownMiss over{.key = kernel->key, .until = {}, .by_default = kernel};
+    put_entry(key, std::move(over), going);
+  }
+}
+
+KnownMiss* KernelCache::find_miss(const Key& key) {
+  const auto place = places_.find(key);
+  return place == places_.end() ? nullptr : std::get_if<KnownMiss>(&place->second->known);
+}
+
+void KernelCache::put_entry(const Key& key, Known known, Entries& going) {
   if (const auto place = places_.find(key); place != places_.end()) {
     going.splice(going.begin(), entries_, place->second);
     places_.erase(place);
@@ -71,13 +94,11 @@ void KernelCache::drop(const Key& key) {
   places_.erase(place);
 }
 
-void KernelCache::drop_misses() {
+void KernelCache::expire_misses() {
   const std::lock_guard lock(mutex_);
-  std::erase_if(entries_, [&](const Entry& entry) {
-    if (!std::holds_alternative<KnownMiss>(entry.known)) return false;
-    places_.erase(entry.key);
-    return true;
-  });
+  for (Entry& entry : entries_) {
+    if (auto* const miss = std::get_if<KnownMiss>(&entry.known)) miss->until = {};
+  }
 }
 
 std::vector<KernelCache::Loaded> KernelCache::loaded() const {

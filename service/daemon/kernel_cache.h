@@ -20,6 +20,9 @@ namespace normd {
 struct KnownMiss {
   std::string key;  // canonical text, for the answers of the fallback
   std::chrono::steady_clock::time_point until;
+  // Answers meanwhile, once the tuning of this key has checked its default; null: the fallback
+  // does.
+  ServedKernelPointer by_default;
 };
 
 struct NotKnown {};
@@ -33,9 +36,13 @@ class KernelCache {
   // A miss whose time is over is not known.
   Known find(const Key& key, std::chrono::steady_clock::time_point now);
   void put(const Key& key, ServedKernelPointer kernel);
-  void put_miss(const Key& key, KnownMiss miss);
+  // A default that the key had stays. Returns what is known now.
+  KnownMiss put_miss(const Key& key, KnownMiss miss);
+  // For a key without a winner; does nothing once there is one.
+  void put_default(const Key& key, ServedKernelPointer kernel);
   void drop(const Key& key);
-  void drop_misses();
+  // The store is asked again for every key that it had no winner of.
+  void expire_misses();
 
   struct Loaded {
     Key key;
@@ -55,7 +62,9 @@ class KernelCache {
   };
   using Entries = std::list<Entry>;  // most recently used first
 
-  void put_entry(const Key& key, Known known);
+  // The rest with the lock held; what they replace is let go of after it, in `going`.
+  KnownMiss* find_miss(const Key& key);
+  void put_entry(const Key& key, Known known, Entries& going);
 
   const std::size_t entries_max_;
   mutable std::mutex mutex_;

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "kernels/limits.h"
-#include "tuner/usable_winner.h"
 
 namespace normd {
 namespace {
@@ -49,7 +48,16 @@ Error not_tuned(const std::string& key) {
 Resolver::Resolver(Parts parts)
     : parts_(std::move(parts)),
       cache_(limits::kernels_in_memory_max),
-      queue_(std::make_shared<TuningQueue>(parts_.tune, limits::tuning_queue_max)),
+      loader_({.store = parts_.store,
+               .serving = parts_.serving,
+               .cache = &cache_,
+               .counters = parts_.counters,
+               .log = parts_.log}),
+      queue_(std::make_shared<TuningQueue>(
+          [this](const TuneRequest& request,
+                 const std::function<void(const TuneProgress&)>& progress,
+                 std::stop_token stop) { return run_tuning(request, progress, std::move(stop)); },
+          limits::tuning_queue_max)),
       lookup_(lookups_max) {}
 
 Resolver::~Resolver() {
@@ -71,8 +79,27 @@ Result<std::shared_ptr<Admission::Hold>> Resolver::admitted_waiting() {
   return std::make_shared<Admission::Hold>(std::move(*hold));
 }
 
-Resolved Resolver::from_fallback(std::string key) const {
-  return {parts_.serving->fallback(), Origin::fallback, std::move(key)};
+Resolved Resolver::answer_meanwhile(const KnownMiss& miss) const {
+  if (miss.by_default) return {miss.by_default, Origin::standard, miss.key};
+  return {parts_.serving->fallback(), Origin::fallback, miss.key};
+}
+
+Result<Tuning> Resolver::run_tuning(const TuneRequest& request,
+                                    const std::function<void(const TuneProgress&)>& progress,
+                                    std::stop_token stop) {
+  // The default among one template's candidates alone is not the key's.
+  bool wanted = request.template_name.empty();
+  const auto watch = [&](const TuneProgress& now) {
+    if (wanted && !now.default_binary_digest.empty()) {
+      wanted = false;
+      const Key key = key_of(request.problem, request.mode);
+      static_cast<void>(lookup_.post([this, key, problem = request.problem, now] {
+        loader_.load_default(key, problem, now);
+      }));
+    }
+    progress(now);
+  };
+  return parts_.tune(request, watch, std::move(stop));
 }
 
 void Resolver::resolve(ResolveAsk ask, std::shared_ptr<Cancellation> cancellation, Done done) {
@@ -82,38 +109,13 @@ void Resolver::resolve(ResolveAsk ask, std::shared_ptr<Cancellation> cancellatio
     return done(Resolved{*kernel, Origin::memory, (*kernel)->key});
   }
   if (const auto* miss = std::get_if<KnownMiss>(&known)) {
-    if (ask.policy == Policy::fallback) return done(from_fallback(miss->key));
+    if (ask.policy == Policy::fallback) return done(answer_meanwhile(*miss));
     if (ask.policy == Policy::fail) return done(fail(not_tuned(miss->key)));
   }
   const bool posted = lookup_.post([this, key, ask = std::move(ask), cancellation, done] {
     resolve_from_store(key, ask, cancellation, done);
   });
   if (!posted) done(fail(lookups_full()));
-}
-
-Resolver::Looked Resolver::look_up(const Key& key) {
-  StoredWinner stored = find_usable_winner(*parts_.store, key, parts_.serving->spec());
-  Looked looked{.unusable_winner = stored.winner.has_value(), .why = std::move(stored.why)};
-  if (!stored.usable()) return looked;
-  const std::string digest = stored.binary->digest;
-  if (quarantined_.lock()->contains(digest)) {
-    looked.why = "the stored winner failed on this device earlier";
-    return looked;
-  }
-  auto loaded = parts_.serving
-                    ->load({.binary = std::move(*stored.binary),
-                            .launch = stored.winner->launch,
-                            .candidate = to_text(stored.winner->candidate),
-                            .key = to_text(key)})
-                    .get();
-  if (!loaded) {
-    quarantine(key, digest, loaded.error());
-    looked.why = "the stored winner did not load: " + loaded.error().message;
-    return looked;
-  }
-  cache_.put(key, *loaded);
-  looked.kernel = std::move(*loaded);
-  return looked;
 }
 
 void Resolver::resolve_from_store(const Key& key, const ResolveAsk& ask,
@@ -124,22 +126,22 @@ void Resolver::resolve_from_store(const Key& key, const ResolveAsk& ask,
   if (const auto* kernel = std::get_if<ServedKernelPointer>(&known)) {
     return done(Resolved{*kernel, Origin::memory, (*kernel)->key});
   }
-  Looked looked = look_up(key);
+  KernelLoader::Loaded looked = loader_.load_winner(key);
   if (looked.kernel) {
     std::string text = looked.kernel->key;
     return done(Resolved{std::move(looked.kernel), Origin::store, std::move(text)});
   }
-  std::string text = to_text(key);
-  cache_.put_miss(key, {text, Clock::now() + miss_believed});
-  parts_.log->debug("miss", {{"key", text}, {"why", looked.why}});
+  const KnownMiss miss =
+      cache_.put_miss(key, {.key = to_text(key), .until = Clock::now() + miss_believed});
+  parts_.log->debug("miss", {{"key", miss.key}, {"why", looked.why}});
   switch (ask.policy) {
     case Policy::fallback:
       tune_behind(key, ask, looked.unusable_winner);
-      return done(from_fallback(std::move(text)));
+      return done(answer_meanwhile(miss));
     case Policy::wait:
       return wait_for_tuning(key, ask, looked.unusable_winner, cancellation, done);
     case Policy::fail:
-      return done(fail(not_tuned(text)));
+      return done(fail(not_tuned(miss.key)));
   }
 }
 
@@ -180,10 +182,10 @@ void Resolver::answer_after_tuning(const Key& key, const Result<Tuning>& tuning,
   if (const auto* kernel = std::get_if<ServedKernelPointer>(&known)) {
     return done(Resolved{*kernel, origin, (*kernel)->key});
   }
-  Looked looked = look_up(key);
+  KernelLoader::Loaded looked = loader_.load_winner(key);
   if (!looked.kernel) {
     parts_.log->warning("tuned_but_not_served", {{"key", to_text(key)}, {"why", looked.why}});
-    return done(from_fallback(to_text(key)));
+    return done(Resolved{parts_.serving->fallback(), Origin::fallback, to_text(key)});
   }
   std::string text = looked.kernel->key;
   done(Resolved{std::move(looked.kernel), origin, std::move(text)});
@@ -211,7 +213,7 @@ void Resolver::tune_behind(const Key& key, const ResolveAsk& ask, bool again) {
     // Loaded now, so that the next request is a hit. A winner that cannot be loaded keeps its
     // place among the failures: tuning it again at once would not help.
     static_cast<void>(lookup_.post([this, key, text] {
-      if (look_up(key).kernel) behind_.lock()->erase(text);
+      if (loader_.load_winner(key).kernel) behind_.lock()->erase(text);
     }));
   }};
   const TuneRequest request{.problem = ask.problem,
@@ -238,7 +240,7 @@ Result<Joined> Resolver::tune(const TuneRequest& request, const std::string& cli
   auto finished = std::move(waiter.finished);
   waiter.finished = [this, key, finished, place = *place](const Result<Tuning>& tuning) {
     const bool posted = lookup_.post([this, key, finished, tuning] {
-      if (tuning && tuning->winner) look_up(key);
+      if (tuning && tuning->winner) loader_.load_winner(key);
       finished(tuning);
     });
     if (!posted) finished(fail(stopping()));
@@ -253,17 +255,9 @@ Result<Joined> Resolver::tune(const TuneRequest& request, const std::string& cli
   return ticket->joined;
 }
 
-void Resolver::quarantine(const Key& key, const std::string& binary_digest, const Error& error) {
-  quarantined_.lock()->insert(binary_digest);
-  cache_.drop(key);
-  ++parts_.counters->winners_quarantined;
-  parts_.log->error("winner_quarantined",
-                    {{"key", to_text(key)}, {"binary", binary_digest}, {"reason", error}});
-}
-
 void Resolver::review() {
   static_cast<void>(lookup_.post([this] {
-    cache_.drop_misses();
+    cache_.expire_misses();
     for (const KernelCache::Loaded& loaded : cache_.loaded()) {
       const auto stored = parts_.store->find_winner(loaded.key);
       if (!stored) continue;  // unreadable just now: what is loaded stays right
@@ -278,7 +272,7 @@ bool Resolver::warm(const Problem& problem, BucketMode mode) {
   std::promise<bool> loaded;
   const bool posted = lookup_.post([&] {
     const Key key = key_of(problem, mode);
-    const Looked looked = look_up(key);
+    const KernelLoader::Loaded looked = loader_.load_winner(key);
     if (!looked.kernel) {
       tune_behind(key, {.problem = problem, .mode = mode, .client = "warm"},
                   looked.unusable_winner);

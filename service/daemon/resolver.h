@@ -6,17 +6,15 @@
 
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 
 #include "service/daemon/admission.h"
 #include "service/daemon/answer.h"
 #include "service/daemon/cancellation.h"
 #include "service/daemon/counters.h"
-#include "service/daemon/kernel_cache.h"
-#include "service/daemon/log.h"
-#include "service/daemon/serving_thread.h"
+#include "service/daemon/kernel_loader.h"
 #include "service/daemon/task_thread.h"
+#include "tuner/guarded.h"
 #include "tuner/tuning_queue.h"
 
 namespace normd {
@@ -62,8 +60,10 @@ class Resolver {
   Result<Joined> tune(const TuneRequest& request, const std::string& client, Waiter waiter,
                       Cancellation& cancellation);
 
-  // The kernel of a winner failed on the device: it is not served again by this process.
-  void quarantine(const Key& key, const std::string& binary_digest, const Error& error);
+  // The kernel failed on the device: it is not served again by this process.
+  void quarantine(const Key& key, const std::string& binary_digest, const Error& error) {
+    loader_.quarantine(key, binary_digest, error);
+  }
 
   // Forgets what memory knows of a key.
   void drop(const Key& key) { cache_.drop(key); }
@@ -79,11 +79,6 @@ class Resolver {
   TuningQueue::Depth depth();
 
  private:
-  struct Looked {
-    ServedKernelPointer kernel;    // null: a miss
-    bool unusable_winner = false;  // there is a row, but it cannot be served
-    std::string why;
-  };
   // Tunings that requests caused without waiting: which are under way, and which failed and when
   // to try again.
   struct Behind {
@@ -92,7 +87,6 @@ class Resolver {
   };
 
   // All of these on the lookup thread.
-  Looked look_up(const Key& key);
   void resolve_from_store(const Key& key, const ResolveAsk& ask,
                           const std::shared_ptr<Cancellation>& cancellation, const Done& done);
   void wait_for_tuning(const Key& key, const ResolveAsk& ask, bool again,
@@ -103,13 +97,18 @@ class Resolver {
 
   // A place among the calls that wait, for as long as it is kept.
   Result<std::shared_ptr<Admission::Hold>> admitted_waiting();
-  Resolved from_fallback(std::string key) const;
+  // The answer of a key without a winner: its default's if that is there, else the fallback's.
+  Resolved answer_meanwhile(const KnownMiss& miss) const;
+  // What the queue runs: the tuning itself, whose default is loaded as soon as it has passed.
+  Result<Tuning> run_tuning(const TuneRequest& request,
+                            const std::function<void(const TuneProgress&)>& progress,
+                            std::stop_token stop);
   std::shared_ptr<TuningQueue> queue() { return *queue_.lock(); }
 
   const Parts parts_;
   KernelCache cache_;
+  KernelLoader loader_;
   Guarded<std::map<std::string, Behind>> behind_;
-  Guarded<std::set<std::string>> quarantined_;   // digests of binaries
   Guarded<std::shared_ptr<TuningQueue>> queue_;  // null once tuning was stopped
   TaskThread lookup_;                            // last: its tasks use everything above
 };

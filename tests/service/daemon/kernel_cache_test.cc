@@ -49,7 +49,7 @@ TEST(KernelCache, a_second_winner_replaces_the_first) {
 TEST(KernelCache, a_miss_is_believed_for_its_time_only) {
   KernelCache cache(2);
   const auto now = Clock::now();
-  cache.put_miss(key_of(1), {"text", now + std::chrono::seconds(1)});
+  cache.put_miss(key_of(1), {"text", now + std::chrono::seconds(1), nullptr});
   EXPECT_TRUE(std::holds_alternative<KnownMiss>(cache.find(key_of(1), now)));
   EXPECT_TRUE(
       std::holds_alternative<NotKnown>(cache.find(key_of(1), now + std::chrono::seconds(2))));
@@ -66,15 +66,41 @@ TEST(KernelCache, keys_that_differ_in_any_field_are_different) {
   EXPECT_EQ(found(cache, key_of(64)), "plain");
 }
 
-TEST(KernelCache, dropping_misses_keeps_kernels) {
+TEST(KernelCache, expiring_misses_keeps_kernels) {
   KernelCache cache(10);
   cache.put(key_of(1), kernel("one"));
-  cache.put_miss(key_of(2), {"text", Clock::now() + std::chrono::hours(1)});
-  cache.drop_misses();
+  cache.put_miss(key_of(2), {"text", Clock::now() + std::chrono::hours(1), nullptr});
+  cache.expire_misses();
   EXPECT_EQ(found(cache, key_of(1)), "one");
   EXPECT_TRUE(std::holds_alternative<NotKnown>(cache.find(key_of(2), Clock::now())));
   cache.drop(key_of(1));
   EXPECT_EQ(cache.kernels(), 0u);
+}
+
+TEST(KernelCache, a_default_answers_a_miss_until_there_is_a_winner) {
+  KernelCache cache(10);
+  const auto now = Clock::now();
+  const auto soon = now + std::chrono::seconds(1);
+  const auto default_of = [&] {
+    const Known known = cache.find(key_of(1), now);
+    const auto* const miss = std::get_if<KnownMiss>(&known);
+    return miss != nullptr && miss->by_default ? miss->by_default->candidate : "";
+  };
+  cache.put_default(key_of(1), kernel("default"));
+  EXPECT_EQ(default_of(), "") << "the store is asked first";
+  EXPECT_EQ(cache.put_miss(key_of(1), {"text", soon, nullptr}).by_default->candidate, "default");
+  EXPECT_EQ(default_of(), "default");
+  cache.expire_misses();
+  cache.put_miss(key_of(1), {"text", soon, nullptr});
+  EXPECT_EQ(default_of(), "default");
+  EXPECT_EQ(cache.kernels(), 0u);
+
+  cache.put(key_of(1), kernel("winner"));
+  cache.put_default(key_of(1), kernel("late"));
+  EXPECT_EQ(found(cache, key_of(1)), "winner");
+  cache.drop(key_of(1));
+  cache.put_miss(key_of(1), {"text", soon, nullptr});
+  EXPECT_EQ(default_of(), "");
 }
 
 }  // namespace

@@ -20,8 +20,11 @@ class Resolving : public HostServing {
     resolver_ = std::make_unique<Resolver>(Resolver::Parts{
         .store = store_.get(),
         .serving = serving_.get(),
-        .tune = [this](const TuneRequest& request, const auto&,
-                       std::stop_token stop) { return tune(request, std::move(stop)); },
+        .tune =
+            [this](const TuneRequest& request, const auto& progress, std::stop_token stop) {
+              if (has_default_) progress(with_default(request.problem));
+              return tune(request, std::move(stop));
+            },
         .fingerprint = fingerprint(),
         .admission = &admission_,
         .counters = &counters_,
@@ -31,6 +34,18 @@ class Resolving : public HostServing {
   void TearDown() override {
     resolver_.reset();
     HostServing::TearDown();
+  }
+
+  // What a tuning says once its default has passed the gate.
+  TuneProgress with_default(const Problem& problem) {
+    Binary binary;
+    const Winner winner = make_winner(problem, binary);
+    if (default_is_damaged_) {
+      binary.bytes = "no shared object";
+      binary.digest = sha256_hex(binary.bytes);
+    }
+    EXPECT_TRUE(store_->put_binary(binary));
+    return {.default_candidate = to_text(winner.candidate), .default_binary_digest = binary.digest};
   }
 
   Result<Tuning> tune(const TuneRequest& request, std::stop_token stop) {
@@ -71,6 +86,8 @@ class Resolving : public HostServing {
   std::atomic<int> tunings_ = 0;
   std::atomic<bool> last_again_ = false;
   std::atomic<bool> fails_ = false;
+  std::atomic<bool> has_default_ = false;
+  std::atomic<bool> default_is_damaged_ = false;
   Admission admission_{{.in_flight_bytes_max = 1, .waiting_calls_max = 100}};
   ServingCounters counters_;
   std::unique_ptr<Resolver> resolver_;
@@ -82,6 +99,44 @@ TEST_F(Resolving, an_untuned_shape_gets_the_fallback_at_once_and_one_tuning_behi
   EXPECT_TRUE(soon([&] { return resolver_->kernels_loaded() == 1; }));
   EXPECT_EQ(origin_of(Policy::fallback), Origin::memory);
   EXPECT_EQ(tunings_, 1);
+}
+
+TEST_F(Resolving, the_default_answers_once_it_is_checked_and_until_there_is_a_winner) {
+  has_default_ = true;
+  EXPECT_EQ(origin_of(Policy::fallback), Origin::fallback);
+  ASSERT_TRUE(soon([&] { return origin_of(Policy::fallback) == Origin::standard; }));
+  const auto by_default = ask(Policy::fallback).get();
+  EXPECT_EQ(by_default->kernel->candidate,
+            to_text(ranked_candidates(shape, serving_->spec()).front()));
+  EXPECT_EQ(by_default->key, to_text(key_of(shape)));
+  EXPECT_FALSE(ask(Policy::fail).get()) << "checked is not tuned";
+  std::this_thread::sleep_for(std::chrono::milliseconds(1100));  // the miss is asked for again
+  EXPECT_EQ(origin_of(Policy::fallback), Origin::standard);
+  go_.set_value();
+  EXPECT_TRUE(soon([&] { return resolver_->kernels_loaded() == 1; }));
+  EXPECT_EQ(origin_of(Policy::fallback), Origin::memory);
+}
+
+TEST_F(Resolving, a_default_that_does_not_load_leaves_the_fallback) {
+  has_default_ = default_is_damaged_ = true;
+  EXPECT_EQ(origin_of(Policy::fallback), Origin::fallback);
+  ASSERT_TRUE(soon([&] { return counters_.winners_quarantined == 1; }));
+  EXPECT_EQ(origin_of(Policy::fallback), Origin::fallback);
+}
+
+TEST_F(Resolving, the_default_of_one_template_alone_is_not_served) {
+  has_default_ = true;
+  Cancellation cancellation;
+  std::promise<void> finished;
+  ASSERT_TRUE(resolver_->tune(
+      {.problem = shape, .template_name = "sub_warp"}, "test",
+      {.progress = {}, .finished = [&](const auto&) { finished.set_value(); }}, cancellation));
+  ASSERT_TRUE(soon([&] { return tunings_ == 1; }));
+  EXPECT_EQ(origin_of(Policy::fallback), Origin::fallback);
+  EXPECT_FALSE(resolver_->warm({.rows = 1, .columns = 64}, BucketMode::bucketed));  // lookups done
+  EXPECT_EQ(origin_of(Policy::fallback), Origin::fallback);
+  go_.set_value();
+  finished.get_future().wait();
 }
 
 TEST_F(Resolving, callers_that_wait_share_one_tuning) {

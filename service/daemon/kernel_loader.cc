@@ -1,0 +1,63 @@
+#include "service/daemon/kernel_loader.h"
+
+#include <utility>
+
+#include "kernels/catalog.h"
+#include "tuner/usable_winner.h"
+
+namespace normd {
+
+Result<ServedKernelPointer> KernelLoader::load(const Key& key, Binary binary, const Launch& launch,
+                                               const Candidate& candidate) {
+  const std::string digest = binary.digest;
+  if (quarantined_.lock()->contains(digest)) {
+    return fail(ErrorCode::failed_precondition, "it failed on this device earlier");
+  }
+  auto loaded = parts_.serving
+                    ->load({.binary = std::move(binary),
+                            .launch = launch,
+                            .candidate = to_text(candidate),
+                            .key = to_text(key)})
+                    .get();
+  if (!loaded) quarantine(key, digest, loaded.error());
+  return loaded;
+}
+
+KernelLoader::Loaded KernelLoader::load_winner(const Key& key) {
+  StoredWinner stored = find_usable_winner(*parts_.store, key, parts_.serving->spec());
+  Loaded result{.unusable_winner = stored.winner.has_value(), .why = std::move(stored.why)};
+  if (!stored.usable()) return result;
+  auto loaded =
+      load(key, std::move(*stored.binary), stored.winner->launch, stored.winner->candidate);
+  if (!loaded) {
+    result.why = "the stored winner did not load: " + loaded.error().message;
+    return result;
+  }
+  parts_.cache->put(key, *loaded);
+  result.kernel = std::move(*loaded);
+  return result;
+}
+
+void KernelLoader::load_default(const Key& key, const Problem& problem,
+                                const TuneProgress& progress) {
+  const DeviceSpec& spec = parts_.serving->spec();
+  const auto candidate = parse_candidate(progress.default_candidate);
+  auto binary = parts_.store->find_binary(progress.default_binary_digest);
+  // Without it the fallback goes on answering; a race that is over soon makes up for it.
+  if (!candidate || !binary || !*binary) return;
+  auto loaded = load(key, std::move(**binary), launch_of(*candidate, problem, spec), *candidate);
+  if (!loaded) return;
+  parts_.cache->put_default(key, std::move(*loaded));
+  parts_.log->debug("default", {{"key", to_text(key)}, {"candidate", progress.default_candidate}});
+}
+
+void KernelLoader::quarantine(const Key& key, const std::string& binary_digest,
+                              const Error& error) {
+  quarantined_.lock()->insert(binary_digest);
+  parts_.cache->drop(key);
+  ++parts_.counters->winners_quarantined;
+  parts_.log->error("winner_quarantined",
+                    {{"key", to_text(key)}, {"binary", binary_digest}, {"reason", error}});
+}
+
+}  // namespace normd
