@@ -84,9 +84,9 @@ Resolved Resolver::answer_meanwhile(const KnownMiss& miss) const {
   return {parts_.serving->fallback(), Origin::fallback, miss.key};
 }
 
-Result<Tuning> Resolver::run_tuning(const TuneRequest& request,
-                                    const std::function<void(const TuneProgress&)>& progress,
-                                    std::stop_token stop) {
+Result<std::optional<Tuning>> Resolver::run_tuning(
+    const TuneRequest& request, const std::function<void(const TuneProgress&)>& progress,
+    std::stop_token stop) {
   // The default among one template's candidates alone is not the key's.
   bool wanted = request.template_name.empty();
   const auto watch = [&](const TuneProgress& now) {

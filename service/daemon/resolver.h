@@ -100,9 +100,9 @@ class Resolver {
   // The answer of a key without a winner: its default's if that is there, else the fallback's.
   Resolved answer_meanwhile(const KnownMiss& miss) const;
   // What the queue runs: the tuning itself, whose default is loaded as soon as it has passed.
-  Result<Tuning> run_tuning(const TuneRequest& request,
-                            const std::function<void(const TuneProgress&)>& progress,
-                            std::stop_token stop);
+  Result<std::optional<Tuning>> run_tuning(const TuneRequest& request,
+                                           const std::function<void(const TuneProgress&)>& progress,
+                                           std::stop_token stop);
   std::shared_ptr<TuningQueue> queue() { return *queue_.lock(); }
 
   const Parts parts_;
