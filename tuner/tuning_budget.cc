@@ -14,8 +14,10 @@ constexpr double exploring_share = 0.65;
 // Six rounds among a few candidates take some tens of milliseconds; this is more, for any budget
 // that is not absurd.
 constexpr double racing_share_min = 0.1;
-// Starting the worker, its context and a compiler takes about a second where all is cold.
-constexpr milliseconds search_min{5000};
+// A first binary takes a second where all is cold, and several on a machine that is busy; what it
+// takes is no candidate's fault.
+constexpr milliseconds first_binary_max{10'000};
+constexpr milliseconds trials_min{4000};
 // Ending a trial costs a process and its context, so what is about to be done may finish.
 constexpr milliseconds trial_min{250};
 // A first trial loads and links; other users of the device may hold it for a moment.
@@ -42,7 +44,9 @@ TuningBudget::Moment TuningBudget::exploring_end() const {
 }
 
 TuningBudget::Moment TuningBudget::search_end() const {
-  return begun_ + std::max(2 * budget_, search_min);
+  const auto twice = begun_ + 2 * budget_;
+  if (!first_binary_) return std::max(twice, begun_ + first_binary_max);
+  return std::max(twice, *first_binary_ + trials_min);
 }
 
 TuningBudget::Moment TuningBudget::race_end(Moment race_begun) const {
@@ -54,7 +58,7 @@ TuningBudget::Limit TuningBudget::trial_limit(Moment now, bool one_has_passed,
   if (one_has_passed) return limit_of(between(now, exploring_end()), patience);
   // Half of what is left, so that the candidates behind a slow one have their turn too.
   const auto left = between(now, search_end());
-  return limit_of(std::min(left, std::max(left / 2, patience_min)), patience);
+  return limit_of(std::min(left, std::max(left / 2, trials_min / 2)), patience);
 }
 
 TuningBudget::Limit TuningBudget::sample_limit(Moment now, Moment race_end, Duration patience) {

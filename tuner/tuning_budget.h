@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 
 #include "kernels/device_spec.h"
 
@@ -22,8 +23,9 @@ class TuningBudget {
   // Candidates are tried one by one until here: the rest is for the race.
   Moment exploring_end() const;
   // Until here if none has passed by exploring_end(): then the tuning has failed. A budget more,
-  // and enough to start a worker and a compiler however small the budget is.
+  // and however small the budget is, enough for the compiler to begin and for a few trials.
   Moment search_end() const;
+  void first_binary_at(Moment now) { first_binary_ = now; }
   // The budget's end, but a tenth of the budget at least for a race that begins late.
   Moment race_end(Moment race_begun) const;
 
@@ -39,6 +41,7 @@ class TuningBudget {
  private:
   Duration budget_;
   Moment begun_;
+  std::optional<Moment> first_binary_;
 };
 
 // After this long without an answer a trial hangs: a gate runs a candidate a dozen times and reads

@@ -210,6 +210,7 @@ Result<void> TuningRun::take_binary(int number, Binary binary) {
   entry.trial.compiler = binary.compiler;
   entry.trial.registers = binary.registers;
   entry.trial.spill_bytes = binary.spill_bytes;
+  if (by_binary_.empty()) budget_.first_binary_at(Clock::now());
   const auto [first, is_new] = by_binary_.emplace(binary.digest, number);
   if (!is_new && first->second != number) {
     entry.same_as = first->second;  // measured once

@@ -121,7 +121,7 @@ class TuningRun {
   void report(TuneStage stage);
 
   TuningRunParts parts_;
-  const TuningBudget budget_;
+  TuningBudget budget_;
   CompilePool::Batch batch_;
   std::vector<std::int64_t> edges_;
   std::vector<Entry> entries_;

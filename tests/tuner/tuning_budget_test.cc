@@ -15,9 +15,18 @@ TEST(tuning_budget, exploring_leaves_a_third_for_the_race) {
   EXPECT_EQ(budget.race_end(begun + 6500ms), begun + 10s);
 }
 
-TEST(tuning_budget, without_a_passed_candidate_there_is_one_budget_more_and_no_end_before_a_start) {
-  EXPECT_EQ(TuningBudget(10s, begun).search_end(), begun + 20s);
-  EXPECT_EQ(TuningBudget(300ms, begun).search_end(), begun + 5s);
+TEST(tuning_budget, without_a_passed_candidate_there_is_one_budget_more) {
+  TuningBudget budget(10s, begun);
+  EXPECT_EQ(budget.search_end(), begun + 20s);
+  budget.first_binary_at(begun + 1s);
+  EXPECT_EQ(budget.search_end(), begun + 20s);
+}
+
+TEST(tuning_budget, the_least_budget_suffices_for_a_compiler_and_a_few_trials) {
+  TuningBudget budget(300ms, begun);
+  EXPECT_EQ(budget.search_end(), begun + 10s);
+  budget.first_binary_at(begun + 1s);
+  EXPECT_EQ(budget.search_end(), begun + 5s);
 }
 
 TEST(tuning_budget, a_race_that_begins_late_has_a_tenth) {
@@ -39,11 +48,12 @@ TEST(tuning_budget, a_trial_has_no_more_than_what_makes_it_hung) {
 }
 
 TEST(tuning_budget, while_none_has_passed_a_trial_leaves_half_of_the_time_to_the_others) {
-  const TuningBudget budget(4s, begun);
-  EXPECT_EQ(budget.trial_limit(begun, false, 10s).time, 4s);
-  EXPECT_EQ(budget.trial_limit(begun + 4s, false, 10s).time, 2s);
-  EXPECT_EQ(budget.trial_limit(begun + 6500ms, false, 10s).time, 1s);
-  EXPECT_EQ(budget.trial_limit(begun + 7500ms, false, 10s).time, 500ms);
+  TuningBudget budget(5s, begun);
+  budget.first_binary_at(begun);
+  EXPECT_EQ(budget.trial_limit(begun, false, 10s).time, 5s);
+  EXPECT_EQ(budget.trial_limit(begun + 5s, false, 10s).time, 2500ms);
+  EXPECT_EQ(budget.trial_limit(begun + 7s, false, 10s).time, 2s);
+  EXPECT_EQ(budget.trial_limit(begun + 9s, false, 10s).time, 1s);
 }
 
 TEST(tuning_budget, patience_grows_with_the_copy_and_never_beyond_its_limit) {
