@@ -42,7 +42,8 @@ struct TuneProgress {
   double copy_ns = 0;  // of the control copy there
   std::string best;    // canonical text
   std::int64_t elapsed_ms = 0;
-  // Set once the default has passed the gate: it may be served while the race goes on.
+  // Set once the default has passed the gate: it may be served while the race goes on. Empty again
+  // if it fails there.
   std::string default_candidate;
   std::string default_binary_digest;  // in the Store by then
 };

@@ -95,6 +95,9 @@ Result<void> TuningRun::race() {
     }
     // The default fell in the race: the next one in rank takes its place, and all is run anew.
     default_.reset();
+    progress_.default_candidate.clear();
+    progress_.default_binary_digest.clear();
+    report(TuneStage::racing);
     find_default(false);
     if (!default_) return fail(nothing_passed());
   }

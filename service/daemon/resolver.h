@@ -4,7 +4,6 @@
 // launches.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <string>
 
@@ -14,6 +13,7 @@
 #include "service/daemon/counters.h"
 #include "service/daemon/kernel_loader.h"
 #include "service/daemon/task_thread.h"
+#include "service/daemon/tunings_behind.h"
 #include "tuner/guarded.h"
 #include "tuner/tuning_queue.h"
 
@@ -79,13 +79,6 @@ class Resolver {
   TuningQueue::Depth depth();
 
  private:
-  // Tunings that requests caused without waiting: which are under way, and which failed and when
-  // to try again.
-  struct Behind {
-    bool under_way = false;
-    std::chrono::steady_clock::time_point retry_at;
-  };
-
   // All of these on the lookup thread.
   void resolve_from_store(const Key& key, const ResolveAsk& ask,
                           const std::shared_ptr<Cancellation>& cancellation, const Done& done);
@@ -108,7 +101,7 @@ class Resolver {
   const Parts parts_;
   KernelCache cache_;
   KernelLoader loader_;
-  Guarded<std::map<std::string, Behind>> behind_;
+  TuningsBehind behind_;
   Guarded<std::shared_ptr<TuningQueue>> queue_;  // null once tuning was stopped
   TaskThread lookup_;                            // last: its tasks use everything above
 };
