@@ -95,6 +95,14 @@ TEST_F(Refusing, a_tuning_that_finds_what_failed_here_is_not_run_again_for_whoev
   EXPECT_EQ(counters_.winners_quarantined, 1);
 }
 
+TEST_F(Refusing, a_default_that_falls_in_the_race_answers_no_longer) {
+  has_default_ = default_falls_ = true;
+  EXPECT_EQ(origin_of(Policy::fallback), Origin::fallback);
+  ASSERT_TRUE(soon([&] { return tunings_ == 1; }));
+  EXPECT_FALSE(resolver_->warm({.rows = 1, .columns = 64}, BucketMode::bucketed));  // lookups done
+  EXPECT_EQ(origin_of(Policy::fallback), Origin::fallback);
+}
+
 TEST_F(Refusing, a_key_that_is_forgotten_while_its_winner_is_loaded_is_not_kept) {
   store_winner(*store_, shape);
   std::promise<void> go;

@@ -26,6 +26,7 @@ class Resolving : public HostServing {
         .tune =
             [this](const TuneRequest& request, const auto& progress, std::stop_token stop) {
               if (has_default_) progress(with_default(request.problem));
+              if (default_falls_) progress({});
               return tune(request, std::move(stop));
             },
         .fingerprint = fingerprint(),
@@ -100,6 +101,7 @@ class Resolving : public HostServing {
   std::atomic<bool> fails_ = false;
   std::atomic<bool> finds_damaged_ = false;
   std::atomic<bool> has_default_ = false;
+  std::atomic<bool> default_falls_ = false;
   std::atomic<bool> default_is_damaged_ = false;
   Admission admission_{{.in_flight_bytes_max = 1, .waiting_calls_max = 100}};
   ServingCounters counters_;
