@@ -66,7 +66,8 @@ struct Tuner::State {
   Fingerprint fingerprint;
   CompilePool pool;
   TrialWorker worker;
-  std::atomic<std::int64_t> tunings = 0, compiles = 0, gates = 0, refusals = 0;
+  std::atomic<std::int64_t> tunings = 0, compiles = 0, compiles_elsewhere = 0, gates = 0;
+  std::atomic<std::int64_t> refusals = 0;
   std::atomic<int> trial_restarts = 0;
 
   explicit State(TunerParts given)
@@ -131,11 +132,13 @@ struct Tuner::State {
   }
 
   // Everything between having the right to tune and giving it back.
-  Result<Tuning> run(const TuningRunParts& run_parts, std::chrono::steady_clock::time_point begun) {
+  Result<Tuning> run(const TuningRunParts& run_parts, std::chrono::steady_clock::time_point begun,
+                     bool on_tuning_thread) {
     ++tunings;
     TuningRun run(run_parts);
     auto ran = run.run();
     compiles += run.compiles();
+    if (!on_tuning_thread) compiles_elsewhere += run.compiles();
     gates += run.gates();
     refusals += run.refusals();
     trial_restarts = worker.restarts();
@@ -201,7 +204,7 @@ Result<Tuning> Tuner::tune(const TuneRequest& request,
       .stop_point = stop_point,
       .progress = progress,
       .stop = stop};
-  auto tuning = state_->run(parts, begun);
+  auto tuning = state_->run(parts, begun, std::this_thread::get_id() == request.tuning_thread);
   lease.reset();
   stop_point.reach("tuning.lease_released");
   return tuning;
@@ -210,6 +213,7 @@ Result<Tuning> Tuner::tune(const TuneRequest& request,
 Tuner::Counters Tuner::counters() const {
   return Counters{.tunings = state_->tunings,
                   .compiles = state_->compiles,
+                  .compiles_elsewhere = state_->compiles_elsewhere,
                   .gates = state_->gates,
                   .refusals = state_->refusals,
                   .workers_restarted = state_->trial_restarts + state_->pool.workers_restarted()};

@@ -70,7 +70,9 @@ struct TuningQueue::State {
           if (waiter.progress) waiter.progress(now);
         });
       };
-      const Result<Tuning> tuning = tune(flight->request, progress, stop);
+      TuneRequest request = flight->request;
+      request.tuning_thread = std::this_thread::get_id();
+      const Result<Tuning> tuning = tune(request, progress, stop);
       each_waiter(flight, true, [&](const Waiter& waiter) {
         if (waiter.finished) waiter.finished(tuning);
       });

@@ -25,6 +25,7 @@ namespace normd {
 struct StoreStatus {
   std::string path;
   std::string engine;           // "SQLite 3.40.1"
+  std::string engine_note;      // what an operator should know of this version; mostly nothing
   bool persistent = false;      // false: read-only place, full disk or network file system
   std::string degraded_reason;  // empty when all is well
   std::string set_aside;        // where a damaged file was moved at open, if one was

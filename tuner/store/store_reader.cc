@@ -1,5 +1,6 @@
 #include "tuner/store/store_reader.h"
 
+#include "tuner/store/engine.h"
 #include "tuner/store/schema.h"
 #include "tuner/store/sql.h"
 
@@ -26,7 +27,7 @@ void StoreReader::note_used(const std::string& key) {
 
 StoreStatus StoreReader::status() {
   const StorePlace place = store_place(directory_);
-  StoreStatus status{.path = place.database, .engine = Database::engine()};
+  StoreStatus status{.path = place.database, .engine = engine_name(), .engine_note = engine_note()};
   status.persistent = condition.writable && !waiting_ && !condition.moved;
   status.degraded_reason =
       condition.place_reason.empty() ? condition.failed_reason : condition.place_reason;
