@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "daemon_process.h"
+#include "tuner/store/engine.h"
 
 namespace normd {
 namespace {
@@ -48,6 +49,13 @@ TEST(StoreHeld, fallback_answers_at_once_and_the_log_tells_the_change) {
   }
   EXPECT_EQ(count_in(daemon.log(), "store_degraded"), 1) << daemon.log();
   EXPECT_EQ(count_in(daemon.log(), "store_persistent"), 1) << daemon.log();
+}
+
+TEST(Log, a_sqlite_with_the_log_reset_bug_is_named_once_at_the_start) {
+  const TestDirectory directory;
+  const DaemonProcess daemon(directory.path());
+  ASSERT_TRUE(daemon.ready());
+  EXPECT_EQ(count_in(daemon.log(), "store_engine note=\"SQLite "), engine_note().empty() ? 0 : 1);
 }
 
 TEST(Log, each_tuning_is_told_with_its_key_and_its_winner_or_the_reason) {
