@@ -32,15 +32,15 @@ void fill(const StoreDirectory& directory) {
       ASSERT_TRUE(store->put_trial(sample_key(0), measured_trial(number)));
     }
   }
-  run_sql(directory.file("normd.db"),
-          "UPDATE winner SET used_at_unix_s = strftime('%s') - 864000;"
-          "UPDATE binary SET put_at_unix_s = strftime('%s') - 864000;"
-          "UPDATE trial SET put_at_unix_s = strftime('%s') - 864000;");
+  std::string older =
+      "UPDATE winner SET used_at_unix_s = strftime('%s') - 864000;"
+      "UPDATE binary SET put_at_unix_s = strftime('%s') - 864000;"
+      "UPDATE trial SET put_at_unix_s = strftime('%s') - 864000;";
   for (int number = 0; number < winners; ++number) {
-    run_sql(directory.file("normd.db"), "UPDATE winner SET used_at_unix_s = used_at_unix_s + " +
-                                            std::to_string(number) + " WHERE key = '" +
-                                            to_text(sample_key(number)) + "'");
+    older += "UPDATE winner SET used_at_unix_s = used_at_unix_s + " + std::to_string(number) +
+             " WHERE key = '" + to_text(sample_key(number)) + "';";
   }
+  run_sql(directory.file("normd.db"), "BEGIN;" + older + "COMMIT;");
 }
 
 std::int64_t used_by(const StoreDirectory& directory) {
