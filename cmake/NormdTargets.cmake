@@ -45,7 +45,10 @@ endfunction()
 
 # normd_test(name LABELS unit|nvrtc|gpu|e2e SOURCES a_test.cc LINK libraries... [TIMEOUT s]
 #            [ENVIRONMENT A=b]): one GoogleTest program, one CTest test of the same name. Exit code
-# 77 means that the machine lacks what the label needs, and CTest shows it as skipped.
+# 77 means that the machine lacks what the label needs, and CTest shows it as skipped. A further
+# label, threads, marks the tests of what several threads share: the target normd_threads_tests
+# builds them alone, for the thread sanitizer.
+add_custom_target(normd_threads_tests)
 function(normd_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "LABELS;SOURCES;LINK;ENVIRONMENT")
   find_package(GTest REQUIRED)
@@ -54,6 +57,9 @@ function(normd_test name)
   add_test(NAME ${name} COMMAND ${name})
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 300)
+  endif()
+  if("threads" IN_LIST arg_LABELS)
+    add_dependencies(normd_threads_tests ${name})
   endif()
   set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT}
                        SKIP_RETURN_CODE 77 ENVIRONMENT "${arg_ENVIRONMENT}")

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 #include <stop_token>
 #include <utility>
 
@@ -48,12 +49,20 @@ class Guarded {
    private:
     friend class Guarded;
     explicit Access(Guarded& guarded) : guarded_(guarded), lock_(guarded.mutex_) {}
+    Access(Guarded& guarded, std::unique_lock<std::mutex> lock)
+        : guarded_(guarded), lock_(std::move(lock)) {}
 
     Guarded& guarded_;
     std::unique_lock<std::mutex> lock_;
   };
 
   Access lock() { return Access(*this); }
+  // None: another thread has it.
+  std::optional<Access> try_lock() {
+    std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock) return std::nullopt;
+    return Access(*this, std::move(lock));
+  }
 
  private:
   std::mutex mutex_;

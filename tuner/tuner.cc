@@ -66,7 +66,8 @@ struct Tuner::State {
   Fingerprint fingerprint;
   CompilePool pool;
   TrialWorker worker;
-  std::atomic<std::int64_t> tunings = 0, compiles = 0, gates = 0, refusals = 0;
+  std::atomic<std::int64_t> tunings = 0, compiles = 0, compiles_elsewhere = 0, gates = 0;
+  std::atomic<std::int64_t> refusals = 0;
   std::atomic<int> trial_restarts = 0;
 
   explicit State(TunerParts given)
@@ -109,11 +110,13 @@ struct Tuner::State {
 
   // Everything between having the right to tune and giving it back. None: the right was lost.
   Result<std::optional<Tuning>> run(const TuningRunParts& run_parts,
-                                    std::chrono::steady_clock::time_point begun) {
+                                    std::chrono::steady_clock::time_point begun,
+                                    bool on_tuning_thread) {
     ++tunings;
     TuningRun run(run_parts);
     auto ran = run.run();
     compiles += run.compiles();
+    if (!on_tuning_thread) compiles_elsewhere += run.compiles();
     gates += run.gates();
     refusals += run.refusals();
     trial_restarts = worker.restarts();
@@ -199,7 +202,7 @@ Result<std::optional<Tuning>> Tuner::tune_unless_elsewhere(
       .stop_point = stop_point,
       .progress = progress,
       .stop = stop};
-  auto tuning = state_->run(parts, begun);
+  auto tuning = state_->run(parts, begun, std::this_thread::get_id() == request.tuning_thread);
   lease.reset();
   stop_point.reach("tuning.lease_released");
   return tuning;
@@ -208,6 +211,7 @@ Result<std::optional<Tuning>> Tuner::tune_unless_elsewhere(
 Tuner::Counters Tuner::counters() const {
   return Counters{.tunings = state_->tunings,
                   .compiles = state_->compiles,
+                  .compiles_elsewhere = state_->compiles_elsewhere,
                   .gates = state_->gates,
                   .refusals = state_->refusals,
                   .workers_restarted = state_->trial_restarts + state_->pool.workers_restarted()};

@@ -10,6 +10,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "kernels/key.h"
@@ -28,6 +29,9 @@ struct TuneRequest {
   int candidates_max = 0;      // 0: all that fit, in the cost model's order, until the budget ends
   bool again = false;          // tune although the store has a winner
   bool was_elsewhere = false;  // another process was at it: what it left will do, also for `again`
+  // The thread that is there for tuning; TuningQueue names its own. What a tuning on any other
+  // thread compiles is counted apart: somebody may be waiting for that thread.
+  std::thread::id tuning_thread;
 };
 
 enum class TuneStage : std::uint8_t { queued = 1, compiling = 2, racing = 3, done = 4 };
@@ -92,6 +96,7 @@ class Tuner {
   struct Counters {
     std::int64_t tunings = 0;
     std::int64_t compiles = 0;
+    std::int64_t compiles_elsewhere = 0;  // of them, not on the tuning thread
     std::int64_t gates = 0;
     std::int64_t refusals = 0;
     std::int64_t workers_restarted = 0;

@@ -113,7 +113,9 @@ struct TuningQueue::State {
           if (waiter.progress) waiter.progress(now);
         });
       };
-      Result<std::optional<Tuning>> tuned = tune(flight->request, progress, stop);
+      TuneRequest request = flight->request;
+      request.tuning_thread = std::this_thread::get_id();
+      Result<std::optional<Tuning>> tuned = tune(request, progress, stop);
       if (tuned && !*tuned) {
         put_back(flight);
         continue;

@@ -1,5 +1,8 @@
 #include "service/cli/run_question.h"
 
+#include <filesystem>
+#include <vector>
+
 #include "service/cli/escape.h"
 #include "service/cli/quantity.h"
 
@@ -20,6 +23,44 @@ Result<TensorFile> read_one(const TensorFlags& flags, const std::string& dtype) 
     reading.convert_to = *to;
   }
   return read_tensor(flags.path, reading);
+}
+
+bool same_file(const std::string& a, const std::string& b) {
+  std::error_code failed;
+  if (std::filesystem::equivalent(a, b, failed)) return true;
+  const auto place = [&](const std::string& path) {
+    return std::filesystem::weakly_canonical(std::filesystem::absolute(path, failed), failed);
+  };
+  return place(a) == place(b);
+}
+
+// Each output has a file of its own, or one answer would be lost, or an input. What is no regular
+// file, such as /dev/null, keeps nothing anyway.
+Result<void> check_outputs(const RunFlags& flags) {
+  struct File {
+    const char* flag;
+    const std::string& path;
+  };
+  const File outputs[] = {{"--out", flags.out}, {"--mean", flags.mean}, {"--rstd", flags.rstd}};
+  std::vector<File> taken = {{"--x", flags.x},
+                             {"--gamma", flags.gamma},
+                             {"--beta", flags.beta},
+                             {"--expect", flags.expect}};
+  std::error_code failed;
+  for (const File& output : outputs) {
+    const bool special = std::filesystem::exists(output.path, failed) &&
+                         !std::filesystem::is_regular_file(output.path, failed);
+    if (output.path.empty() || special) continue;
+    for (const File& other : taken) {
+      if (other.path.empty() || !same_file(output.path, other.path)) continue;
+      return fail(ErrorCode::invalid_argument,
+                  std::string(output.flag) + " " + escaped(output.path) + " is the file of " +
+                      other.flag + " and would overwrite it; name another one",
+                  output.flag);
+    }
+    taken.push_back(output);
+  }
+  return {};
 }
 
 // gamma or beta: none without a file, else exactly one element for each column.
@@ -128,6 +169,7 @@ Result<RunQuestion> read_run_question(const RunFlags& flags) {
   if (Result<void> settings = read_settings(flags, question); !settings) {
     return fail(settings.error());
   }
+  if (Result<void> outputs = check_outputs(flags); !outputs) return fail(outputs.error());
   if (Result<void> x = read_x(flags, question); !x) return fail(x.error());
   auto gamma =
       read_parameter({.flag = "--gamma", .path = flags.gamma, .convert_to = flags.gamma_dtype},

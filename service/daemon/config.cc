@@ -48,9 +48,8 @@ class ConfigReader {
   }
 
   void complain(std::string_view name, const std::string& what) {
-    const Setting* setting = find(name);
     if (!complaints_.empty()) complaints_ += "; ";
-    complaints_ += (setting == nullptr ? std::string(name) : setting->where) + " " + what;
+    complaints_ += place(name) + " " + what;
     if (field_.empty()) field_ = std::string(name);
   }
 
@@ -63,6 +62,14 @@ class ConfigReader {
   const Setting* find(std::string_view name) const {
     const auto found = settings_.find(name);
     return found == settings_.end() || found->second.values.empty() ? nullptr : &found->second;
+  }
+
+  // "--policy", or "/etc/normd.toml:3: policy".
+  std::string place(std::string_view name) const {
+    const Setting* setting = find(name);
+    if (setting == nullptr) return std::string(name);
+    if (setting->where.starts_with("--")) return setting->where;
+    return setting->where + ": " + std::string(name);
   }
 
   const Settings& settings_;

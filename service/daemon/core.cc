@@ -19,9 +19,10 @@ Core::Core(Parts parts)
     : parts_(std::move(parts)),
       admission_({.in_flight_bytes_max = limits::in_flight_bytes_max,
                   .waiting_calls_max = limits::waiting_calls_max}),
+      store_watch_(store().status(), log()),
       control_(std::make_unique<TaskThread>(control_tasks_max, [this, ticks = 0]() mutable {
         look_for_changes();
-        if (++ticks % tidy_every_s == 0) static_cast<void>(store().tidy());
+        if (++ticks % tidy_every_s == 0) look_after_store();
       })) {}
 
 Core::~Core() {
@@ -84,6 +85,12 @@ Result<std::int64_t> Core::forget(const Key& key) {
 void Core::look_for_changes() {
   if (!serving_ || !store().changed_by_others()) return;
   for (const auto& device : devices_) device->resolver().review();
+}
+
+void Core::look_after_store() {
+  for (const auto& device : devices_) store().note_used(device->take_used());
+  static_cast<void>(store().tidy());  // what stands in the way is in the status
+  store_watch_.look(store().status());
 }
 
 void Core::stop() {

@@ -15,6 +15,7 @@
 #include "service/daemon/counters.h"
 #include "service/daemon/log.h"
 #include "service/daemon/served_device.h"
+#include "service/daemon/store_watch.h"
 #include "service/daemon/task_thread.h"
 #include "tuner/store/store.h"
 
@@ -64,10 +65,12 @@ class Core {
 
  private:
   void look_for_changes();
+  void look_after_store();
 
   Parts parts_;
   Admission admission_;
   ServingCounters counters_;
+  StoreWatch store_watch_;  // the control thread's
   std::string compiler_;
   std::atomic<bool> serving_{false};
   const std::chrono::steady_clock::time_point started_at_ = std::chrono::steady_clock::now();

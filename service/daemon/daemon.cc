@@ -15,6 +15,7 @@
 #include "service/daemon/server.h"
 #include "service/daemon/signals.h"
 #include "service/daemon/warm_list.h"
+#include "service/daemon/warming.h"
 #include "tuner/device/open_device.h"
 
 namespace normd {
@@ -99,24 +100,6 @@ Result<void> start_devices(Core& core) {
   return {};
 }
 
-// Winners of the listed shapes are in memory when this returns; the rest is being tuned.
-void warm(Core& core, const std::vector<WarmShape>& shapes) {
-  int loaded = 0;
-  for (const WarmShape& shape : shapes) {
-    for (const auto& device : core.devices()) {
-      // As Run has it: the daemon's own memory is aligned to anything.
-      Problem problem = shape.problem;
-      problem.align_bytes = device->spec().vector_bytes_max;
-      if (device->resolver().warm(problem, shape.mode)) ++loaded;
-    }
-  }
-  if (!shapes.empty()) {
-    core.log().info(
-        "warm",
-        {{"shapes", shapes.size()}, {"devices", core.devices().size()}, {"loaded", loaded}});
-  }
-}
-
 Result<std::vector<WarmShape>> read_warm_list(const std::string& path) {
   if (path.empty()) return std::vector<WarmShape>();
   std::ifstream file(path, std::ios::binary);
@@ -162,7 +145,8 @@ void stop(std::unique_ptr<Core> core, Server server, Listeners listeners) {
   std::_Exit(static_cast<int>(ExitCode::stopped));
 }
 
-// Serves, and returns once a stop signal has come and no connection is accepted any more.
+// Serves, and returns once a stop signal has come and no connection is accepted any more. Calls are
+// answered while the listed shapes are made ready, but only then is the daemon said to be serving.
 void serve_until_asked_to_stop(Core& core, Server& server, const Listeners& listeners,
                                const std::vector<WarmShape>& shapes) {
   const AcceptLoop accept_loop(
@@ -170,14 +154,18 @@ void serve_until_asked_to_stop(Core& core, Server& server, const Listeners& list
        .connections_max = connections_max(),
        .take = [&](int descriptor, int listener) { server.take_connection(descriptor, listener); },
        .log = &core.log()});
-  warm(core, shapes);
-  core.set_serving(true);
-  server.set_health(true);
-  announce(core.config(), listeners);
-  core.log().info("serving",
-                  {{"socket", core.config().socket.path}, {"store", core.store().status().path}});
+  std::jthread starting([&](const std::stop_token& stop) {
+    if (!warm_up(core, shapes, stop)) return;
+    core.set_serving(true);
+    server.set_health(true);
+    announce(core.config(), listeners);
+    core.log().info("serving",
+                    {{"socket", core.config().socket.path}, {"store", core.store().status().path}});
+  });
   const int signal = wait_for_stop_signal();
   core.log().info("stopping", {{"signal", signal}});
+  starting.request_stop();
+  starting.join();
   core.set_serving(false);
   server.set_health(false);
 }
@@ -199,8 +187,7 @@ ExitCode run_daemon(const DaemonParts& parts) {
   auto store = Store::open(config.store.path, Store::Mode::read_write);
   if (!store) return fail_with(log, ExitCode::place_unusable, store.error());
   const StoreStatus status = (*store)->status();
-  if (!status.set_aside.empty()) log.warning("store_set_aside", {{"as", status.set_aside}});
-  if (!status.persistent) log.warning("store_degraded", {{"reason", status.degraded_reason}});
+  if (!status.engine_note.empty()) log.info("store_engine", {{"note", status.engine_note}});
 
   std::vector<std::string> worker{parts.program, "worker"};
   if (!config.nvrtc_library.empty()) {

@@ -1,10 +1,33 @@
 #include "service/daemon/served_device.h"
 
+#include <chrono>
 #include <utility>
 
 #include "kernels/limits.h"
 
 namespace normd {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// One line for each tuning, whoever asked for it.
+void log_tuning(const Log& log, const std::string& key, Clock::time_point begun,
+                const Result<std::optional<Tuning>>& tuned) {
+  const auto elapsed_ms =
+      std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begun).count();
+  if (!tuned) {
+    log.info("tuning", {{"key", key}, {"elapsed_ms", elapsed_ms}, {"reason", tuned.error()}});
+    return;
+  }
+  const std::optional<Tuning>& tuning = *tuned;
+  log.info("tuning", {{"key", key},
+                      {"elapsed_ms", elapsed_ms},
+                      {"winner", tuning->winner ? to_text(tuning->winner->candidate) : "none"},
+                      {"from", tuning->from_store ? "store" : "race"},
+                      {"compiles", tuning->compiles}});
+}
+
+}  // namespace
 
 Result<std::unique_ptr<ServedDevice>> ServedDevice::start(Parts parts) {
   auto serving = ServingThread::start({.device = parts.name,
@@ -32,17 +55,25 @@ ServedDevice::ServedDevice(Parts parts, std::unique_ptr<ServingThread> serving)
       resolver_(std::make_unique<Resolver>(Resolver::Parts{
           .store = parts_.store,
           .serving = serving_.get(),
-          .tune =
-              [this](const TuneRequest& request,
-                     const std::function<void(const TuneProgress&)>& progress,
-                     std::stop_token stop) {
-                return tuner_->tune_unless_elsewhere(request, progress, std::move(stop));
-              },
+          .tune = [this](const TuneRequest& request,
+                         const std::function<void(const TuneProgress&)>& progress,
+                         std::stop_token stop) { return tune(request, progress, std::move(stop)); },
           .fingerprint = fingerprint_,
           .admission = parts_.admission,
           .counters = parts_.counters,
           .log = parts_.log,
           .tuning_budget_ms = parts_.tuning_budget_ms})) {}
+
+Result<std::optional<Tuning>> ServedDevice::tune(
+    const TuneRequest& request, const std::function<void(const TuneProgress&)>& progress,
+    std::stop_token stop) {
+  const auto begun = Clock::now();
+  auto tuning = tuner_->tune_unless_elsewhere(request, progress, std::move(stop));
+  if (tuning && !*tuning) return tuning;  // it goes on when the other process is done
+  const Key key = make_key(request.problem, spec(), fingerprint_, request.mode);
+  log_tuning(*parts_.log, to_text(key), begun, tuning);
+  return tuning;
+}
 
 void ServedDevice::run(RunAsk ask, std::shared_ptr<Cancellation> cancellation, Done done) {
   const auto shared = std::make_shared<RunAsk>(std::move(ask));

@@ -51,6 +51,7 @@ class ServedDevice {
   const Fingerprint& fingerprint() const { return fingerprint_; }
   Resolver& resolver() { return *resolver_; }
   Tuner::Counters tuner_counters() const { return tuner_->counters(); }
+  std::vector<std::string> take_used() { return serving_->take_used(); }
 
   // `done` runs once, on any thread, unless the call was cancelled while it waited for a tuning.
   // The tensors stay valid until it has run, and the spans of the outputs until then too.
@@ -59,6 +60,10 @@ class ServedDevice {
 
  private:
   ServedDevice(Parts parts, std::unique_ptr<ServingThread> serving);
+  // On the queue's thread. None: another process is at it.
+  Result<std::optional<Tuning>> tune(const TuneRequest& request,
+                                     const std::function<void(const TuneProgress&)>& progress,
+                                     std::stop_token stop);
   void serve(std::shared_ptr<RunAsk> ask, Resolved resolved, Done done);
 
   const Parts parts_;

@@ -120,6 +120,21 @@ int ServingThread::queued() const {
   return static_cast<int>(jobs_.size());
 }
 
+std::vector<std::string> ServingThread::take_used() {
+  const std::lock_guard lock(mutex_);
+  ++used_round_;
+  return std::exchange(used_, {});
+}
+
+// Costs a hit no lock but once in a round.
+void ServingThread::note_used(ServedKernel& kernel) {
+  const std::uint64_t round = used_round_;
+  if (kernel.fallback || kernel.noted_in_round == round) return;
+  kernel.noted_in_round = round;
+  const std::lock_guard lock(mutex_);
+  used_.push_back(kernel.key);
+}
+
 void ServingThread::work(std::promise<Result<Opened>> opened) {
   auto at_work = DeviceAtWork::open(parts_.device, parts_.turn_directory);
   if (!at_work) return opened.set_value(fail(std::move(at_work.error())));
@@ -162,6 +177,7 @@ void ServingThread::do_job(DeviceAtWork& at_work, Job job) {
     if (!result && result.error().code == ErrorCode::unavailable) parts_.lost(result.error());
   };
   if (auto* serving = std::get_if<ServeJob>(&job)) {
+    note_used(*serving->kernel);
     auto times = serve(*at_work.device, at_work.turn, at_work.area, *serving);
     watch(times);
     serving->done(std::move(times));

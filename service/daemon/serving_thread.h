@@ -3,7 +3,9 @@
 // never block on the device. A device that is lost ends in `lost`, once, on this thread.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <future>
@@ -50,6 +52,8 @@ class ServingThread {
   Result<void> submit(ServeJob job);  // resource_exhausted: serving_queue_max are waiting
   std::future<Result<ServedKernelPointer>> load(LoadOrder order);
   int queued() const;
+  // Keys that were served since the last call, each once.
+  std::vector<std::string> take_used();
 
  private:
   struct LoadJob {
@@ -63,6 +67,7 @@ class ServingThread {
   void work_on(DeviceAtWork& at_work);
   void do_job(DeviceAtWork& at_work, Job job);
   Result<void> enqueue(Job job, bool bounded);
+  void note_used(ServedKernel& kernel);
 
   const Parts parts_;
   Opened opened_;
@@ -70,6 +75,8 @@ class ServingThread {
   std::condition_variable changed_;
   std::deque<Job> jobs_;
   bool stopping_ = false;
+  std::vector<std::string> used_;  // in this round
+  std::atomic<std::uint64_t> used_round_ = 1;
   std::jthread thread_;
 };
 

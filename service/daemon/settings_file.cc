@@ -1,6 +1,7 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "service/daemon/settings.h"
 
@@ -11,9 +12,13 @@ std::string place(const std::string& path, const toml::source_region& source) {
   return path + ":" + std::to_string(source.begin.line);
 }
 
-// One TOML value as the text that the flag would have carried; none for other types.
+// One TOML value as the text that the flag would have carried; none for other types, and for text
+// that no flag can carry because it would end there.
 std::optional<std::string> scalar_text(const toml::node& node) {
-  if (const auto* text = node.as_string()) return text->get();
+  if (const auto* text = node.as_string()) {
+    if (text->get().find('\0') != std::string::npos) return std::nullopt;
+    return text->get();
+  }
   if (const auto* number = node.as_integer()) return std::to_string(number->get());
   if (const auto* flag = node.as_boolean()) return std::string(flag->get() ? "true" : "false");
   return std::nullopt;
@@ -22,9 +27,9 @@ std::optional<std::string> scalar_text(const toml::node& node) {
 std::string_view wanted(SettingRow::Kind kind) {
   switch (kind) {
     case SettingRow::Kind::text:
-      return "a string";
+      return "a string without \\u0000";
     case SettingRow::Kind::list:
-      return "an array of strings or indices";
+      return "an array of strings without \\u0000 or of indices";
     case SettingRow::Kind::number:
       return "an integer";
     case SettingRow::Kind::flag:
@@ -63,7 +68,9 @@ Result<Setting> read_setting(const SettingRow& row, const toml::node& node,
       setting.values.push_back(*text);
     }
   } else {
-    setting.values.push_back(*scalar_text(node));
+    const auto text = scalar_text(node);
+    if (!text) return wrong();
+    setting.values.push_back(*text);
   }
   return setting;
 }
@@ -71,6 +78,10 @@ Result<Setting> read_setting(const SettingRow& row, const toml::node& node,
 }  // namespace
 
 Result<Settings> read_settings_file(const std::string& path) {
+  std::error_code failed;
+  if (std::filesystem::is_directory(path, failed)) {  // which reads as an empty file
+    return fail(ErrorCode::invalid_argument, "--config: " + path + " is a directory", "config");
+  }
   toml::table table;
   try {
     table = toml::parse_file(path);

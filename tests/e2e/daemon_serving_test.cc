@@ -100,6 +100,25 @@ TEST_F(Serving, no_rows_give_an_empty_answer_and_the_next_request_is_fine) {
   expect_ramp(run(*stub_, ramp_request(4, 8)).response, 4, 8);
 }
 
+TEST_F(Serving, an_unknown_template_is_refused_before_anything_waits_for_it) {
+  start({"--tuning-budget-ms=60000"});
+  ASSERT_TRUE(run(*stub_, ramp_request(2, 8)).status.ok());  // its tuning keeps the queue busy
+  v1::TuneRequest request;
+  request.mutable_problem()->set_rows(4);
+  request.mutable_problem()->set_columns(100);
+  request.mutable_problem()->set_x_dtype(v1::DTYPE_FP32);
+  request.set_template_name("no_such_template");
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(10));
+  const auto stream = stub_->Tune(&context, request);
+  v1::TuneResponse response;
+  EXPECT_FALSE(stream->Read(&response));
+  const grpc::Status status = stream->Finish();
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT) << status.error_message();
+  EXPECT_EQ(field_at_fault(status), "template_name");
+  EXPECT_EQ(status_of(*stub_).devices(0).tunings_queued(), 0);
+}
+
 TEST_F(Serving, bad_requests_name_their_field_and_launch_nothing) {
   start();
   const std::vector<std::pair<std::function<void(v1::RunRequest&)>, std::string>> cases = {

@@ -1,4 +1,5 @@
 // Calls that wait for a tuning are cheap: they hold no thread, and nobody else waits for them.
+#include <algorithm>
 #include <chrono>
 #include <fstream>
 #include <thread>
@@ -19,11 +20,34 @@ int threads_of(int pid) {
   return threads;
 }
 
+// Compilers are at work the whole time, on two cores perhaps, so that a single hit says little.
+constexpr int hits = 101;
+
+// With a thousand calls waiting the median hit may take a few times as long as without, plus the
+// 5 ms that a launch waits at most for a measurement of the tuning to end, which happens to be
+// under way or not, plus a turn of the scheduler. A hit that had to wait for a thread, a lock or
+// its turn among the calls would take tens of milliseconds.
+constexpr std::int64_t wait_factor = 5;
+constexpr std::int64_t wait_floor_ns = 8'000'000;
+
+// On the daemon's side.
+std::int64_t median_hit_ns(v1::Normd::Stub& stub) {
+  std::vector<std::int64_t> times_ns;
+  for (int i = 0; i < hits; ++i) {
+    const RunResult hit = run(stub, ramp_request(2, 16));
+    EXPECT_TRUE(hit.status.ok()) << hit.status.error_message();
+    times_ns.push_back(hit.response.daemon_ns());
+  }
+  std::nth_element(times_ns.begin(), times_ns.begin() + hits / 2, times_ns.end());
+  return times_ns[hits / 2];
+}
+
 TEST(Waiting, a_thousand_calls_that_wait_hold_no_thread_and_keep_no_hit_waiting) {
   const TestDirectory directory;
   const DaemonProcess daemon(directory.path(), {.flags = {"--tuning-budget-ms=60000"}});
   const auto stub = daemon.stub();
   ASSERT_TRUE(run(*stub, ramp_request(2, 16)).status.ok());
+  const std::int64_t idle_ns = median_hit_ns(*stub);
   const int threads_before = threads_of(daemon.pid());
   grpc::CompletionQueue queue;
   struct Call {
@@ -49,9 +73,10 @@ TEST(Waiting, a_thousand_calls_that_wait_hold_no_thread_and_keep_no_hit_waiting)
   EXPECT_GE(status_of(*watching).devices(0).calls_waiting(), 900);
   // gRPC adds a thread or two of its own under load, never one for each call.
   EXPECT_LE(threads_of(daemon.pid()), threads_before + 16);
-  const RunResult other = run(*watching, ramp_request(2, 16));
-  EXPECT_TRUE(other.status.ok());
-  EXPECT_LE(other.response.daemon_ns(), 100'000'000);
+  const std::int64_t waiting_ns = median_hit_ns(*watching);
+  std::printf("median hit: %.3f ms, with a thousand calls waiting %.3f ms\n",
+              static_cast<double>(idle_ns) / 1e6, static_cast<double>(waiting_ns) / 1e6);
+  EXPECT_LE(waiting_ns, wait_factor * idle_ns + wait_floor_ns);
   for (const auto& call : calls) call->context.TryCancel();
   for (std::size_t i = 0; i < calls.size(); ++i) {
     void* tag = nullptr;

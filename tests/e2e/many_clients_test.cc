@@ -87,7 +87,14 @@ TEST(many_clients, sixty_four_processes_cause_eight_tunings_and_disturb_no_hit) 
   const double p99 = hit_ms[hit_ms.size() * 99 / 100];
   std::printf("%zu hits during tunings: daemon side median %.3f ms, p99 %.3f ms, largest %.3f ms\n",
               hit_ms.size(), hit_ms[hit_ms.size() / 2], p99, hit_ms.back());
+  // The promise of 10 ms for a hit is for a machine with a core to spare: of it, 5 ms may go on a
+  // measurement that holds the device. Here some 70 processes (clients, compilers, the trial
+  // worker) want the two cores that a test machine may have, and now and then one of a hit's three
+  // threads waits a few turns of the scheduler. That is one hit in hundreds, hence the 99th
+  // percentile.
   EXPECT_LE(p99, 10);
+  // No hit waits for a tuning, which takes its budget of 1000 ms, nor for a compilation.
+  EXPECT_LE(hit_ms.back(), 500);
 }
 
 }  // namespace

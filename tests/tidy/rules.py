@@ -61,6 +61,8 @@ CALLS = (
      "the environment is read at main level only"),
     (re.compile(r"\bfork\s*\("), re.compile(r"service/daemon/supervise\.cc$"),
      "processes are spawned: only the supervisor forks, before it has a thread or a lock"),
+    (re.compile(r"(?<![\w.>:])compile\s*\("), re.compile(r"^tuner/(compiler|worker)/"),
+     "only a worker process compiles: the compile pool is asked, on the tuning thread"),
 )
 
 # Kernel texts include one another and the structs they share with the host, nothing else.

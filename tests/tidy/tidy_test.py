@@ -77,6 +77,13 @@ class Calls(unittest.TestCase):
         self.assertEqual(len(complaints("tuner/race.cc", text)), 1)
         self.assertEqual(complaints("service/daemon/main.cc", text), [])
 
+    def test_compiling_outside_a_worker_is_found(self):
+        text = "void f() { auto binary = compile(source); }\n"
+        self.assertEqual(len(complaints("service/daemon/resolver.cc", text)), 1)
+        self.assertEqual(complaints("tuner/worker/worker_main.cc", text), [])
+        other = "void f() { pool.compile(source); recompile(source); }\n"
+        self.assertEqual(complaints("service/daemon/resolver.cc", other), [])
+
     def test_a_call_named_in_a_comment_or_a_string_does_not_count(self):
         text = '// getenv("X") is not called\nconst char* text = "getenv(X)";\n'
         self.assertEqual(complaints("tuner/race.cc", text), [])

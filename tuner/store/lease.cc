@@ -65,7 +65,7 @@ Result<bool> Lease::Row::take() {
   if (alive == nullptr) return fail(ErrorCode::unavailable, "the store was closed");
   const std::string boot_id = read_boot_id();
   bool taken = false;
-  auto done = alive->state.lock()->write([&](Database& database) -> Result<void> {
+  auto done = alive->writer.lock()->write([&](Database& database) -> Result<void> {
     if (auto freed = release_of_the_dead(database, key, boot_id); !freed) return freed;
     // Read here: waiting for the disk may have taken a while.
     auto put = database
@@ -83,7 +83,7 @@ void Lease::Row::release() {
   const auto alive = shared.lock();
   if (alive == nullptr) return;
   // If this fails the row expires.
-  static_cast<void>(alive->state.lock()->write(
+  static_cast<void>(alive->writer.lock()->write(
       [&](Database& database) { return database.use(sql::release_lease)(key)(owner).run(); }));
 }
 

@@ -12,8 +12,9 @@
 namespace normd {
 
 struct Store::Shared {
-  explicit Shared(StoreState opened) : state(std::move(opened)) {}
-  Guarded<StoreState> state;
+  explicit Shared(StoreState opened) : reader(opened.reader()), writer(std::move(opened)) {}
+  const std::shared_ptr<Guarded<StoreReader>> reader;
+  Guarded<StoreState> writer;  // locked for as long as a write takes
 };
 
 struct Lease::Row {

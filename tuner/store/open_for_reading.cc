@@ -18,13 +18,17 @@ Result<StoreFile> open_as_found(const StorePlace& place, bool copy_needed) {
   const bool log = file_bytes(place.log) > 0;
   const bool index = file_identity(place.index).has_value();
   if (!copy_needed && (!log || index)) {
-    auto database = Database::open(place.database, log ? OpenAs::reader : OpenAs::immutable_reader);
+    const OpenAs as = log ? OpenAs::reader : OpenAs::immutable_reader;
+    auto database = Database::open(place.database, as);
     if (!database) return fail(database.error());
+    auto reading = Database::open(place.database, as);
+    if (!reading) return fail(reading.error());
     return StoreFile{.place = place,
                      .identity = place_identity(place),
                      .turn = std::nullopt,
                      .copy = std::nullopt,
-                     .database = std::move(*database)};
+                     .database = std::move(*database),
+                     .reading = std::move(*reading)};
   }
   auto copy = PrivateDirectory::create();
   if (!copy) return fail(copy.error());
@@ -39,11 +43,14 @@ Result<StoreFile> open_as_found(const StorePlace& place, bool copy_needed) {
   }
   auto database = Database::open(there.database, OpenAs::writer);
   if (!database) return fail(database.error());
+  auto reading = Database::open(there.database, OpenAs::writer);
+  if (!reading) return fail(reading.error());
   return StoreFile{.place = place,
                    .identity = place_identity(place),
                    .turn = std::nullopt,
                    .copy = std::move(*copy),
-                   .database = std::move(*database)};
+                   .database = std::move(*database),
+                   .reading = std::move(*reading)};
 }
 
 Result<StoreFile> open_judged(const StorePlace& place, bool copy_needed) {

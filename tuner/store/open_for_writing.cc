@@ -56,6 +56,7 @@ Result<void> prepare(Database& database) {
 
 struct Attempt {
   std::optional<Database> database;
+  std::optional<Database> reading;
   std::optional<FileJudgement> judgement;  // newer, foreign, damaged: the file was not opened
 };
 
@@ -65,11 +66,11 @@ Result<Attempt> attempt_to_open(const StorePlace& place) {
   const bool log = file_bytes(place.log) > 0;
   if (first->kind == FileKind::newer || first->kind == FileKind::foreign ||
       (first->kind == FileKind::damaged && !log)) {
-    return Attempt{.database = std::nullopt, .judgement = *first};
+    return Attempt{.judgement = *first};
   }
   auto database = Database::open(place.database, OpenAs::writer);
   if (!database && database.error().code == ErrorCode::data_loss) {
-    return Attempt{std::nullopt, FileJudgement{FileKind::damaged, database.error().message}};
+    return Attempt{.judgement = FileJudgement{FileKind::damaged, database.error().message}};
   }
   if (!database) return fail(database.error());
   Result<FileJudgement> whole = judge(*database, true);
@@ -80,10 +81,13 @@ Result<Attempt> attempt_to_open(const StorePlace& place) {
     whole->words = "its log is another database's: " + whole->words;
   }
   if (whole->kind != FileKind::store && whole->kind != FileKind::empty) {
-    return Attempt{.database = std::nullopt, .judgement = *whole};
+    return Attempt{.judgement = *whole};
   }
   if (auto done = prepare(*database); !done) return fail(done.error());
-  return Attempt{.database = std::move(*database), .judgement = std::nullopt};
+  auto reading = Database::open(place.database, OpenAs::reader);
+  if (!reading) return fail(reading.error());
+  reading->set_busy_timeout_ms(static_cast<int>(store_patience_again.count()));
+  return Attempt{.database = std::move(*database), .reading = std::move(*reading)};
 }
 
 // A log that does not belong to the file spoils a file that is sound by itself.
@@ -104,7 +108,8 @@ Result<OpenedStoreFile> open_under_turn(const StorePlace& place, StoreTurn& turn
                               .identity = place_identity(place),
                               .turn = std::move(turn),
                               .copy = std::nullopt,
-                              .database = std::move(*attempt->database)};
+                              .database = std::move(*attempt->database),
+                              .reading = std::move(attempt->reading)};
       return opened;
     }
     if (attempt->judgement->kind != FileKind::damaged) {

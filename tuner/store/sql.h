@@ -176,6 +176,22 @@ inline constexpr char count_winners[] = "SELECT count(*) FROM winner";
 inline constexpr char count_trials[] = "SELECT count(*) FROM trial";
 inline constexpr char count_binaries[] = "SELECT count(*) FROM binary";
 
+// The rows that a store too large can do without. A binary's row number tells its age: its time
+// lies behind its bytes, which would all be read. A trial of late may be of a race under way.
+inline constexpr char page_count[] = "PRAGMA page_count";
+inline constexpr char free_page_count[] = "PRAGMA freelist_count";
+inline constexpr char page_bytes[] = "PRAGMA page_size";
+inline constexpr char evict_binaries[] =
+    "DELETE FROM binary WHERE put_at_unix_s < ?1 AND rowid IN (SELECT rowid FROM binary WHERE "
+    "NOT EXISTS (SELECT 1 FROM winner WHERE binary_digest = binary.digest) AND NOT EXISTS "
+    "(SELECT 1 FROM trial WHERE binary_digest = binary.digest AND put_at_unix_s >= ?1) "
+    "ORDER BY rowid LIMIT ?2)";
+inline constexpr char find_idle_keys[] =
+    "SELECT key FROM (SELECT key, pinned, used_at_unix_s AS used FROM winner UNION ALL "
+    "SELECT key, 0, max(put_at_unix_s) FROM trial WHERE NOT EXISTS "
+    "(SELECT 1 FROM winner WHERE winner.key = trial.key) GROUP BY key) "
+    "WHERE pinned = 0 AND used < ?1 ORDER BY used, key LIMIT ?2";
+
 // Copying between databases: all rows of a table, written by put_* above or, where the rows that
 // are there already must stay, by keep_*.
 inline constexpr char all_devices[] = "SELECT " NORMD_DEVICE_COLUMNS " FROM device";

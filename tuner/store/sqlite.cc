@@ -187,10 +187,6 @@ Database::Database(Database&&) noexcept = default;
 Database& Database::operator=(Database&&) noexcept = default;
 Database::~Database() = default;
 
-std::string Database::engine() {
-  return std::string("SQLite ") + sqlite3_libversion();
-}
-
 Result<Database> Database::open(const std::string& path, OpenAs as) {
   const int access =
       as == OpenAs::writer ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;

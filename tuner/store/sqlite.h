@@ -60,7 +60,6 @@ class Use {
 // (damaged), invalid_argument (a constraint), internal.
 class Database {
  public:
-  static std::string engine();  // "SQLite 3.40.1"
   static Result<Database> open(const std::string& path, OpenAs as);
   static Result<Database> open_in_memory();  // bounded by sql::memory_limit
   Database(Database&&) noexcept;

@@ -26,27 +26,28 @@ void merge(std::vector<Row>& rows, Before before) {
 Store::Store(std::shared_ptr<Shared> shared) : shared_(std::move(shared)) {}
 
 Store::~Store() {
-  shared_->state.lock()->close();
+  shared_->writer.lock()->close();
 }
 
-Result<std::unique_ptr<Store>> Store::open(const std::string& directory, Mode mode) {
-  auto state = StoreState::open(directory, mode);
+Result<std::unique_ptr<Store>> Store::open(const std::string& directory, Mode mode,
+                                           std::int64_t bytes_max) {
+  auto state = StoreState::open(directory, mode, bytes_max);
   if (!state) return fail(std::move(state.error()));
   return std::unique_ptr<Store>(new Store(std::make_shared<Shared>(std::move(*state))));
 }
 
 Result<std::optional<Winner>> Store::find_winner(const Key& key) {
   const std::string text = to_text(key);
-  auto state = shared_->state.lock();
-  auto found = state->find([&](TableReading reading) { return read_winner(reading, text); });
-  if (found && *found) state->note_used(text);
+  const auto reader = shared_->reader->lock();
+  auto found = reader->find([&](TableReading reading) { return read_winner(reading, text); });
+  if (found && *found) reader->note_used(text);
   return found;
 }
 
 Result<std::vector<Winner>> Store::list_winners(const WinnerQuery& query) {
-  auto state = shared_->state.lock();
-  auto rows = state->gather([&](TableReading reading) { return read_winners(reading, query); });
-  if (!rows || !state->waiting()) return rows;
+  const auto reader = shared_->reader->lock();
+  auto rows = reader->gather([&](TableReading reading) { return read_winners(reading, query); });
+  if (!rows || !reader->waiting()) return rows;
   merge(*rows, [](const Winner& a, const Winner& b) { return to_text(a.key) < to_text(b.key); });
   if (std::cmp_greater(rows->size(), std::max(0, query.limit))) {
     rows->erase(rows->begin() + std::max(0, query.limit), rows->end());
@@ -56,9 +57,9 @@ Result<std::vector<Winner>> Store::list_winners(const WinnerQuery& query) {
 
 Result<std::vector<Trial>> Store::find_trials(const Key& key) {
   const std::string text = to_text(key);
-  auto state = shared_->state.lock();
-  auto rows = state->gather([&](TableReading reading) { return read_trials(reading, text); });
-  if (!rows || !state->waiting()) return rows;
+  const auto reader = shared_->reader->lock();
+  auto rows = reader->gather([&](TableReading reading) { return read_trials(reading, text); });
+  if (!rows || !reader->waiting()) return rows;
   merge(*rows, [](const Trial& a, const Trial& b) {
     return std::pair(to_text(a.candidate), a.compiler) <
            std::pair(to_text(b.candidate), b.compiler);
@@ -74,42 +75,43 @@ Result<std::vector<Trial>> Store::find_trials(const Key& key) {
 
 Result<std::optional<Trial>> Store::find_trial(const Key& key, const Candidate& candidate,
                                                const std::string& compiler) {
-  return shared_->state.lock()->find([&](TableReading reading) {
+  return shared_->reader->lock()->find([&](TableReading reading) {
     return read_trial(reading, to_text(key), to_text(candidate), compiler);
   });
 }
 
 Result<std::optional<Binary>> Store::find_binary(const std::string& binary_digest) {
-  return shared_->state.lock()->find(
+  return shared_->reader->lock()->find(
       [&](TableReading reading) { return read_binary(reading, binary_digest); });
 }
 
 Result<std::optional<Binary>> Store::find_binary_of_source(const std::string& source_digest,
                                                            const std::string& compiler) {
-  return shared_->state.lock()->find([&](TableReading reading) {
+  return shared_->reader->lock()->find([&](TableReading reading) {
     return read_binary_of_source(reading, source_digest, compiler);
   });
 }
 
 Result<void> Store::put_binary(const Binary& binary) {
-  return shared_->state.lock()->write(
+  return shared_->writer.lock()->write(
       [&](Database& database) { return write_binary(database, binary); });
 }
 
 Result<void> Store::put_trial(const Key& key, const Trial& trial) {
   NORMD_CHECK(trial.verdict.kind != VerdictKind::not_tried);
-  return shared_->state.lock()->write(
+  return shared_->writer.lock()->write(
       [&](Database& database) { return write_trial(database, key, trial); });
 }
 
 Result<void> Store::put_winner(const Winner& winner, const std::vector<Trial>& race) {
   const std::string key = to_text(winner.key);
-  auto state = shared_->state.lock();
+  const auto writer = shared_->writer.lock();
   // The statement itself keeps a pinned row of the database it writes to; a row that has to wait in
   // memory must not hide a pinned one on disk either.
-  const auto stored = state->find([&](TableReading reading) { return read_winner(reading, key); });
+  const auto stored = shared_->reader->lock()->find(
+      [&](TableReading reading) { return read_winner(reading, key); });
   const bool pinned = stored && *stored && (*stored)->pinned;
-  return state->write([&](Database& database) -> Result<void> {
+  return writer->write([&](Database& database) -> Result<void> {
     for (const Trial& trial : race) {
       if (trial.verdict.kind == VerdictKind::not_tried) continue;
       if (auto done = write_trial(database, winner.key, trial); !done) return done;
@@ -120,7 +122,7 @@ Result<void> Store::put_winner(const Winner& winner, const std::vector<Trial>& r
 
 Result<std::int64_t> Store::forget(const Key& key) {
   std::int64_t erased = 0;
-  auto done = shared_->state.lock()->write_through([&](Database& database) -> Result<void> {
+  auto done = shared_->writer.lock()->write_through([&](Database& database) -> Result<void> {
     const Result<std::int64_t> rows = erase_key(database, to_text(key));
     if (!rows) return fail(rows.error());
     erased = *rows;
@@ -132,7 +134,7 @@ Result<std::int64_t> Store::forget(const Key& key) {
 
 Result<void> Store::set_pinned(const Key& key, bool pinned) {
   const std::string text = to_text(key);
-  return shared_->state.lock()->write_through([&](Database& database) -> Result<void> {
+  return shared_->writer.lock()->write_through([&](Database& database) -> Result<void> {
     if (auto done = database.use(sql::set_pinned)(text)(pinned ? 1 : 0).run(); !done) return done;
     if (database.changes() > 0) return {};
     return fail(ErrorCode::not_found, "no winner for " + text);
@@ -148,16 +150,23 @@ Result<std::optional<Lease>> Store::try_lease(const Key& key, std::int64_t ttl_m
   return std::optional<Lease>(Lease(std::move(row)));
 }
 
+void Store::note_used(const std::vector<std::string>& keys) {
+  const auto reader = shared_->reader->lock();
+  for (const std::string& key : keys) reader->note_used(key);
+}
+
 bool Store::changed_by_others() {
-  return shared_->state.lock()->changed_by_others();
+  const auto writer = shared_->writer.try_lock();
+  return writer && (*writer)->changed_by_others();
 }
 
 Result<void> Store::tidy() {
-  return shared_->state.lock()->tidy();
+  const auto writer = shared_->writer.try_lock();
+  return writer ? (*writer)->tidy() : Result<void>{};
 }
 
 StoreStatus Store::status() {
-  return shared_->state.lock()->status();
+  return shared_->reader->lock()->status();
 }
 
 }  // namespace normd

@@ -1,10 +1,11 @@
 // Store: winners, trials and binaries on disk, in one SQLite file that several processes may share.
 // This is the only interface to it; <sqlite3.h> and all SQL stay in this folder.
 //
-// A Store may be used from several threads: calls are serialised inside. No call holds a lock of
-// the caller's. Rows that do not parse or no longer fit are misses, never errors. An unreadable
-// file is set aside under a dated name and a new one begun; a newer schema is refused and left
-// untouched; without a writable place the store goes on in memory and says so in status().
+// A Store may be used from several threads. Who writes waits for the other writers, of this process
+// and others; who reads waits for nobody who writes. Rows that do not parse or no longer fit are
+// misses, never errors. An unreadable file is set aside under a dated name and a new one begun; a
+// newer schema is refused and left untouched; without a writable place the store goes on in memory
+// and says so in status().
 #pragma once
 
 #include <cstdint>
@@ -15,6 +16,7 @@
 
 #include "kernels/error.h"
 #include "kernels/key.h"
+#include "kernels/limits.h"
 #include "tuner/binary.h"
 #include "tuner/trial.h"
 
@@ -23,6 +25,7 @@ namespace normd {
 struct StoreStatus {
   std::string path;
   std::string engine;           // "SQLite 3.40.1"
+  std::string engine_note;      // what an operator should know of this version; mostly nothing
   bool persistent = false;      // false: read-only place, full disk or network file system
   std::string degraded_reason;  // empty when all is well
   std::string set_aside;        // where a damaged file was moved at open, if one was
@@ -34,6 +37,7 @@ struct StoreStatus {
   std::int64_t wal_bytes = 0;
   std::int64_t rows_waiting = 0;     // winners, trials and binaries in memory, not on disk yet
   std::int64_t rows_unreadable = 0;  // rows passed over as misses since the store was opened
+  std::int64_t rows_evicted = 0;     // since the store was opened, to stay within its size
 };
 
 // A page of a listing. `after` is the key text of the last row of the page before, or empty.
@@ -68,7 +72,8 @@ class Store {
   // Mode read_only opens what is there, changes nothing, and works in a place that cannot be
   // written. Errors: not_found (read_only and no file), failed_precondition (newer schema, foreign
   // file), data_loss (read_only and damaged).
-  static Result<std::unique_ptr<Store>> open(const std::string& directory, Mode mode);
+  static Result<std::unique_ptr<Store>> open(const std::string& directory, Mode mode,
+                                             std::int64_t bytes_max = limits::store_bytes_max);
   ~Store();
 
   // The template's digest is not compared here; that is the caller's. In mode read_write a read
@@ -100,12 +105,18 @@ class Store {
   // Empty: another live process holds it. `ttl_ms` from now, renewed by the holder.
   Result<std::optional<Lease>> try_lease(const Key& key, std::int64_t ttl_ms);
 
+  // Winners that served from memory: a stored winner in use is the last to go when the file is too
+  // large. find_winner() notes its own.
+  void note_used(const std::vector<std::string>& keys);
+
   // True once after another process changed the file, or another file took its place, since the
-  // last call.
+  // last call. While a thread of this process waits to write, it says so only later.
   bool changed_by_others();
   // For idle moments, every few seconds: notices a file that was deleted or replaced and begins a
-  // new one with all that is known, writes rows that wait in memory, and moves the log into the
-  // file. An Error says what stands in the way; the store goes on, and the next call tries again.
+  // new one with all that is known, writes rows that wait in memory, lets rows go while the file
+  // holds more than bytes_max (eviction.h), and moves the log into the file. Does nothing while
+  // another thread writes. An Error says what stands in the way; the store goes on, and the next
+  // call tries again.
   Result<void> tidy();
   StoreStatus status();
 

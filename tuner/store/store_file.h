@@ -23,6 +23,7 @@ struct StoreFile {
   std::optional<StoreTurn> turn;         // none: only for reading
   std::optional<PrivateDirectory> copy;  // what is read is a copy in here
   Database database;                     // closed before the above
+  std::optional<Database> reading;       // another connection to what database is open on
 
   bool writable() const { return turn.has_value(); }
   bool moved() const { return writable() && place_identity(place) != identity; }

@@ -39,18 +39,20 @@ void write_counters(Core& core, v1::Counters& message) {
   message.set_runs_fallback(counters.runs_fallback);
   message.set_runs_refused(counters.runs_refused);
   message.set_winners_quarantined(counters.winners_quarantined);
-  message.set_compiles_on_request_path(0);  // only workers compile, and no request waits unasked
   Tuner::Counters tuned;
   for (const auto& device : core.devices()) {
     const Tuner::Counters of_device = device->tuner_counters();
     tuned.tunings += of_device.tunings;
     tuned.compiles += of_device.compiles;
+    tuned.compiles_elsewhere += of_device.compiles_elsewhere;
     tuned.gates += of_device.gates;
     tuned.refusals += of_device.refusals;
     tuned.workers_restarted += of_device.workers_restarted;
   }
   message.set_tunings(tuned.tunings);
   message.set_compiles(tuned.compiles);
+  // Only a tuning compiles, in workers; on the queue's own thread no request waits for it unasked.
+  message.set_compiles_on_request_path(tuned.compiles_elsewhere);
   message.set_gates(tuned.gates);
   message.set_refusals(tuned.refusals);
   message.set_workers_restarted(tuned.workers_restarted);

@@ -3,6 +3,7 @@
 #include <future>
 #include <memory>
 
+#include "kernels/catalog.h"
 #include "service/daemon/core.h"
 #include "service/daemon/tune_stream.h"
 #include "service/daemon/wire.h"
@@ -42,6 +43,10 @@ Result<TuneAsk> read_ask(Core& core, const v1::TuneRequest& message) {
   const std::string& name = message.template_name();
   if (auto ok = check_text(name, template_name_bytes_max, "template_name"); !ok) {
     return fail(ok.error());
+  }
+  if (!name.empty() && find_template(name) == nullptr) {
+    return fail(ErrorCode::invalid_argument, "there is no template '" + name + "'",
+                "template_name");
   }
   const std::int64_t budget_ms =
       message.budget_ms() == 0 ? core.config().tuning_budget_ms : message.budget_ms();

@@ -59,6 +59,24 @@ class RunCommand : public testing::Test {
   FakeDaemon daemon_;
 };
 
+TEST_F(RunCommand, an_output_that_would_overwrite_another_file_of_the_call_is_refused) {
+  ASSERT_EQ(symlink(path("x.npy").c_str(), path("link.npy").c_str()), 0);
+  const std::vector<std::vector<std::string>> cases = {
+      {"--out", path("y.npy"), "--mean", path("y.npy")},
+      {"--mean", path("m.npy"), "--rstd", path("./m.npy")},
+      {"--out", path("x.npy")},
+      {"--out", path("link.npy")},
+      {"--out", path("y.npy"), "--expect", path("y.npy")}};
+  for (const auto& arguments : cases) {
+    const ToolRun ran = run(arguments);
+    EXPECT_EQ(ran.status, ExitStatus::usage) << arguments.front();
+    EXPECT_THAT(ran.err, HasSubstr("would overwrite it"));
+  }
+  EXPECT_EQ(access(path("y.npy").c_str(), F_OK), -1) << "nothing was asked of the daemon";
+  EXPECT_TRUE(read_npy(path("x.npy")));
+  EXPECT_EQ(run({"--out", "/dev/null"}).status, run({}).status) << "nothing is lost there";
+}
+
 TEST_F(RunCommand, an_answer_is_written_in_the_shape_of_x_and_explained) {
   const ToolRun ran = run({"--out", path("y.npy"), "--check", "--epsilon", "1e-3"});
   EXPECT_EQ(ran.status, ExitStatus::ok) << ran.err;

@@ -148,6 +148,8 @@ TEST(SettingsFile, a_mistake_is_named_with_file_and_line) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"policy = \"wait\"\ncolour = 1\n", ":2: there is no setting 'colour'"},
       {"\npolicy = 3\n", ":2: policy must be a string"},
+      {"socket = \"a\\u0000b\"\n", ":1: socket must be a string without \\u0000"},
+      {"devices = [\"0\\u0000\"]\n", ":1: devices must be an array"},
       {"\n\ndevices = \"0\"\n", ":3: devices must be an array"},
       {"devices = [1.5]\n", ":1: devices must be an array"},
       {"tuning_budget_ms = \"7\"\n", ":1: tuning_budget_ms must be an integer"},
@@ -167,12 +169,19 @@ TEST(SettingsFile, a_value_out_of_range_is_named_with_file_and_line) {
   const File file("\ntuning_budget_ms = 0\n");
   const auto config = make_config(*read_settings_file(file.path()), {});
   ASSERT_FALSE(config);
-  EXPECT_NE(config.error().message.find(file.path() + ":2 must be 1 to"), std::string::npos)
+  EXPECT_NE(config.error().message.find(file.path() + ":2: tuning_budget_ms must be 1 to"),
+            std::string::npos)
       << config.error().message;
 }
 
 TEST(SettingsFile, a_file_that_is_not_there_is_refused) {
   EXPECT_FALSE(read_settings_file("/nonexistent/normd.toml"));
+}
+
+TEST(SettingsFile, a_directory_is_no_empty_file) {
+  const auto settings = read_settings_file(testing::TempDir());
+  ASSERT_FALSE(settings);
+  EXPECT_NE(settings.error().message.find("is a directory"), std::string::npos);
 }
 
 }  // namespace

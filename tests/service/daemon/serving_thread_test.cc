@@ -15,8 +15,13 @@ class Serving : public HostServing {
   // Serves rows of `columns` values with the fallback and waits for the answer.
   Result<ServeTimes> serve(const Problem& problem, std::int64_t x_row_stride,
                            const ServeTensors& tensors) {
+    return serve_with(serving_->fallback(), problem, x_row_stride, tensors);
+  }
+
+  Result<ServeTimes> serve_with(const ServedKernelPointer& kernel, const Problem& problem,
+                                std::int64_t x_row_stride, const ServeTensors& tensors) {
     std::promise<Result<ServeTimes>> done;
-    ServeJob job{.kernel = serving_->fallback(),
+    ServeJob job{.kernel = kernel,
                  .problem = problem,
                  .x_row_stride = x_row_stride,
                  .epsilon = 1e-5f,
@@ -42,6 +47,30 @@ TEST_F(Serving, the_fallback_answers_with_statistics) {
   EXPECT_NEAR(y[3], -0.2182177f, 1e-6f);
   EXPECT_NEAR(y[8], 1.5275238f, 1e-6f);
   EXPECT_EQ(mean[1], 3.5f);
+}
+
+TEST_F(Serving, each_key_that_was_served_is_named_once_and_the_fallback_has_none) {
+  const Problem problem{.rows = 2, .columns = 8};
+  Binary binary;
+  const Winner winner = make_winner(problem, binary);
+  const auto kernel = serving_
+                          ->load({.binary = binary,
+                                  .launch = winner.launch,
+                                  .candidate = to_text(winner.candidate),
+                                  .key = to_text(winner.key)})
+                          .get();
+  ASSERT_TRUE(kernel) << kernel.error().message;
+  const std::vector<float> x(16);
+  std::vector<float> y(16);
+  const ServeTensors tensors{.x = {bytes(x)}, .y = std::as_writable_bytes(std::span(y))};
+  ASSERT_TRUE(serve(problem, 8, tensors));
+  EXPECT_TRUE(serving_->take_used().empty());
+  for (int round = 0; round < 2; ++round) {
+    ASSERT_TRUE(serve_with(*kernel, problem, 8, tensors));
+    ASSERT_TRUE(serve_with(*kernel, problem, 8, tensors));
+    EXPECT_EQ(serving_->take_used(), std::vector{to_text(winner.key)});
+    EXPECT_TRUE(serving_->take_used().empty());
+  }
 }
 
 TEST_F(Serving, gaps_between_rows_and_pieces_of_a_message_do_not_matter) {

@@ -45,6 +45,22 @@ TEST(GuardedTest, a_stop_ends_the_wait) {
   EXPECT_FALSE(access.wait(changed, stop.get_token(), [&] { return *access; }));
 }
 
+TEST(GuardedTest, only_a_free_one_is_taken_without_waiting) {
+  Guarded<int> number(1);
+  const auto try_elsewhere = [&] {
+    bool taken = false;
+    std::jthread([&] { taken = number.try_lock().has_value(); }).join();
+    return taken;
+  };
+  {
+    const auto access = number.try_lock();
+    ASSERT_TRUE(access);
+    EXPECT_EQ(**access, 1);
+    EXPECT_FALSE(try_elsewhere());
+  }
+  EXPECT_TRUE(try_elsewhere());
+}
+
 TEST(GuardedTest, a_deadline_ends_the_wait) {
   Guarded<bool> never(false);
   std::condition_variable_any changed;

@@ -140,24 +140,5 @@ TEST(StoreSharingTest, killing_a_writer_25_times_loses_no_acknowledged_row) {
   EXPECT_EQ(integrity(directory), "ok");
 }
 
-TEST(StoreSharingTest, threads_may_share_a_store) {
-  const StoreDirectory directory;
-  auto store = open_store(directory.path());
-  {
-    std::vector<std::jthread> threads;
-    for (int first = 0; first < 4; ++first) {
-      threads.emplace_back([&, first] {
-        for (int number = first * 100; number < first * 100 + 25; ++number) {
-          EXPECT_TRUE(store->put_winner(sample_winner(number), {measured_trial(1)}));
-          EXPECT_TRUE(has_winner(*store, number));
-          EXPECT_TRUE(store->list_winners({.limit = 5}).has_value());
-          store->status();
-        }
-      });
-    }
-  }
-  EXPECT_EQ(store->status().winners, 100);
-}
-
 }  // namespace
 }  // namespace normd
