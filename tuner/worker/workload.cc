@@ -43,10 +43,7 @@ Result<bool> still_holds(Device& device, const std::optional<GuardedMemory>& mem
 }  // namespace
 
 Workload::Workload(Device& device, const Problem& problem)
-    : device_(&device),
-      problem_(problem),
-      x_span_(padded_span(problem, problem.x, 1)),
-      y_span_(padded_span(problem, problem.y, 2)) {
+    : device_(&device), problem_(problem), spans_(buffer_spans(problem)) {
   NORMD_CHECK(problem.rows > 0);
 }
 
@@ -63,9 +60,9 @@ Result<void> Workload::allocate(std::uint64_t seed) {
   };
   const std::int64_t columns = problem_.columns;
   const std::int64_t rows = problem_.rows;
-  Result<void> done = make(x_, x_span_.bytes(rows), aligned(problem_.x));
-  RowSpan y_largest = y_span_;
-  if (can_run_in_place()) y_largest.stride = std::max(x_span_.stride, y_span_.stride);
+  Result<void> done = make(x_, spans_.x.bytes(rows), aligned(problem_.x));
+  RowSpan y_largest = spans_.y;
+  if (can_run_in_place()) y_largest.stride = std::max(spans_.x.stride, spans_.y.stride);
   if (done) done = make(y_, y_largest.bytes(rows), aligned(problem_.y));
   if (done && problem_.gamma) {
     gamma_host_ = make_gamma(*problem_.gamma, columns, seed);
@@ -110,7 +107,7 @@ Result<Workload> Workload::kinds(Device& device, const Problem& problem, Grade g
   for (const RowKind kind : row_kinds(problem.x, grade)) {
     const std::vector<char> row = make_row(kind, problem.x, problem.columns, ++seed);
     block.insert(block.end(), row.begin(), row.end());
-    const auto gap = static_cast<std::size_t>(workload.x_span_.stride - problem.columns) * size;
+    const auto gap = static_cast<std::size_t>(workload.spans_.x.stride - problem.columns) * size;
     block.insert(block.end(), gap, static_cast<char>(poison_byte));
   }
   if (auto done = workload.tile_x(block); !done) return fail(std::move(done.error()));
@@ -141,8 +138,8 @@ NormArguments Workload::arguments(std::int64_t rows) const {
                        .workspace = nullptr,
                        .rows = rows,
                        .columns = problem_.columns,
-                       .x_row_stride = x_span_.stride,
-                       .y_row_stride = y_span_.stride,
+                       .x_row_stride = spans_.x.stride,
+                       .y_row_stride = spans_.y.stride,
                        .epsilon = workload_epsilon,
                        .flags = dtype_flags(problem_)};
 }
@@ -254,8 +251,8 @@ Result<std::vector<char>> Workload::y_bytes(std::int64_t rows, const RowSpan& sp
 }
 
 Result<std::vector<char>> Workload::outputs(std::int64_t rows, bool in_place) const {
-  RowSpan span = y_span_;
-  if (in_place) span.stride = x_span_.stride;
+  RowSpan span = spans_.y;
+  if (in_place) span.stride = spans_.x.stride;
   const auto bytes = y_bytes(rows, span);
   if (!bytes) return fail(bytes.error());
   std::vector<char> all = span.dense(*bytes, rows);
@@ -272,17 +269,16 @@ Result<std::vector<char>> Workload::outputs(std::int64_t rows, bool in_place) co
 }
 
 Result<bool> Workload::gaps_untouched(std::int64_t rows) const {
-  if (y_span_.stride == problem_.columns) return true;
-  const auto bytes = y_bytes(rows, y_span_);
+  if (spans_.y.stride == problem_.columns) return true;
+  const auto bytes = y_bytes(rows, spans_.y);
   if (!bytes) return fail(bytes.error());
-  return y_span_.gaps_hold(*bytes, rows, poison_byte);
+  return spans_.y.gaps_hold(*bytes, rows, poison_byte);
 }
 
 double workload_bytes(const Problem& problem) {
-  const auto bytes = [&](DType dtype, int steps) {
-    return static_cast<double>(padded_span(problem, dtype, steps).bytes(problem.rows));
-  };
-  return bytes(problem.x, 1) + bytes(problem.y, 2) + 8.0 * static_cast<double>(problem.rows);
+  const BufferSpans spans = buffer_spans(problem);
+  return static_cast<double>(spans.x.bytes(problem.rows)) +
+         static_cast<double>(spans.y.bytes(problem.rows)) + 8.0 * static_cast<double>(problem.rows);
 }
 
 }  // namespace normd

@@ -58,8 +58,7 @@ class Workload {
 
   Device* device_;
   Problem problem_;
-  RowSpan x_span_;
-  RowSpan y_span_;
+  BufferSpans spans_;
   std::optional<GuardedMemory> x_, gamma_, beta_, y_, mean_, rstd_;
   std::unique_ptr<Memory> records_;
   std::vector<char> x_block_, gamma_host_, beta_host_;  // what the inputs must still hold

@@ -5,11 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include <optional>
-
-#include "kernels/catalog.h"
-#include "kernels/source.h"
-#include "tests/tuner/worker/test_device.h"
+#include "tests/tuner/worker/mutants.h"
 #include "tests/tuner/worker/test_worker.h"
 #include "tuner/compiler/compiler.h"
 #include "tuner/trial_worker.h"
@@ -19,51 +15,6 @@ namespace normd {
 namespace {
 
 using namespace std::chrono_literals;
-
-struct Change {
-  std::string from;
-  std::string to;
-};
-
-// An odd width, and several warps per row. Strided rows keep the alignment of their class, so that
-// packs are wide and the last one is partial.
-Problem problem_of(DType dtype = DType::fp32, RowsLayout layout = RowsLayout::contiguous) {
-  return {.rows = 5,
-          .columns = 1001,
-          .x = dtype,
-          .y = dtype,
-          .gamma = DType::fp32,
-          .beta = DType::fp32,
-          .stats = Stats::mean_rstd,
-          .rows_layout = layout,
-          .align_bytes = 16};
-}
-
-Candidate candidate_of(const Problem& problem) {
-  const DeviceSpec& spec = test_device_spec();
-  std::optional<Candidate> widest;
-  for (const Candidate& candidate : enumerate(*find_template("block_registers"), problem, spec)) {
-    if (candidate.value("rows_per_block") != 1 || candidate.value("threads") < 64) continue;
-    if (!widest || candidate.value("vector_bytes") > widest->value("vector_bytes")) {
-      widest = candidate;
-    }
-  }
-  EXPECT_TRUE(widest) << "no candidate with several warps";
-  return widest.value_or(Candidate{});
-}
-
-Source mutant(const Problem& problem, const Candidate& candidate,
-              const std::vector<Change>& changes) {
-  Source source = render(candidate, problem, test_device_spec());
-  for (const Change& change : changes) {
-    std::size_t at = source.text.find(change.from);
-    EXPECT_NE(at, std::string::npos) << "the text has no '" << change.from << "': mend this test";
-    for (; at != std::string::npos; at = source.text.find(change.from, at + change.to.size())) {
-      source.text.replace(at, change.from.size(), change.to);
-    }
-  }
-  return source;
-}
 
 class Gate : public testing::Test {
  protected:
