@@ -198,6 +198,7 @@ Result<void> TuningRun::gate(int number) {
   }
   if (!entry.passed_before) ++gates_;
   entry.trial.verdict = tried->verdict;
+  entry.trial.sightings = tried->sightings;
   if (tried->resources.registers > 0) entry.trial.registers = tried->resources.registers;
   entry.trial.blocks_per_sm = tried->resources.blocks_per_sm;
   if (tried->verdict.kind == VerdictKind::measured) {
@@ -258,7 +259,7 @@ Result<void> TuningRun::settle(int number) {
   entry.binary.reset();
   if (entry.trial.verdict.kind == VerdictKind::not_tried) return {};
   if (entry.trial.verdict.reason == entry.seen_before) {
-    entry.trial.sightings = entry.sightings_before + 1;
+    entry.trial.sightings += entry.sightings_before;
   }
   auto stored = parts_.store->put_trial(parts_.key, entry.trial);
   parts_.stop_point.reach("tuning.trial_stored");

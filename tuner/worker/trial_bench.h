@@ -28,6 +28,7 @@ class TrialBench {
   struct Tried {
     Verdict verdict;
     KernelResources resources;
+    int sightings = 1;  // processes that gave this verdict
   };
   // Loads a candidate under `number` and, unless it passed earlier, sends it through the gate. A
   // refused one is dropped again.
