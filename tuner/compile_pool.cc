@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "kernels/limits.h"
+#include "tuner/compiler/temporary_directory.h"
 #include "tuner/worker/messages.h"
 #include "tuner/worker/worker_process.h"
 
@@ -55,6 +56,7 @@ struct CompilePool::State {
     while (true) {
       std::unique_lock lock(mutex);
       if (!asked_or_stopping.wait(lock, stop, [&] { return !asked.empty(); })) return;
+      if (stop.stop_requested()) return;  // what is still asked for is nobody's any more
       Asked job = std::move(asked.front());
       asked.pop_front();
       lock.unlock();
@@ -91,6 +93,7 @@ CompilePool::CompilePool(WorkerCommand worker_command, int workers)
 CompilePool::~CompilePool() {
   for (std::jthread& thread : state_->threads) thread.request_stop();
   state_->threads.clear();
+  TemporaryDirectory::sweep();  // workers that were ended at work cleaned up nothing
 }
 
 void CompilePool::submit(int number, Source source) {
