@@ -11,9 +11,6 @@
 namespace normd {
 namespace {
 
-// Normal data repeats with this period: no multiple of any likely row, so that rows differ.
-constexpr std::int64_t tile_elements = 1048573;
-
 // The checker's grid is bounded by its Launch.
 std::int64_t records_max() {
   return grid_blocks(check_rows_launch(), std::int64_t{1} << 40);
