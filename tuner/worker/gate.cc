@@ -47,8 +47,8 @@ std::string describe(const CheckRecord& record, std::string_view where) {
 // One candidate going through; each step returns false once the verdict is set.
 class Passage {
  public:
-  Passage(const GateParts& parts, Kernel& kernel, const Tolerance& tolerance)
-      : parts_(parts), kernel_(kernel), tolerance_(tolerance) {}
+  Passage(const GateParts& parts, Kernel& kernel, Kernel& on_few_blocks, const Tolerance& tolerance)
+      : parts_(parts), kernel_(kernel), on_few_blocks_(on_few_blocks), tolerance_(tolerance) {}
 
   Verdict run() {
     verdict_.kind = VerdictKind::measured;
@@ -80,10 +80,11 @@ class Passage {
   }
   bool ok(const Result<void>& done) { return done ? true : set(from_error(done.error())); }
 
-  bool launch(const NormArguments& arguments) {
-    return ok(parts_.device->launch({&kernel_, bytes_of(arguments), arguments.rows})) &&
+  bool launch(Kernel& kernel, const NormArguments& arguments) {
+    return ok(parts_.device->launch({&kernel, bytes_of(arguments), arguments.rows})) &&
            ok(parts_.device->synchronize());
   }
+  bool launch(const NormArguments& arguments) { return launch(kernel_, arguments); }
 
   bool matches(const Workload& workload, std::int64_t rows, std::string_view where) {
     const auto record = workload.check(*parts_.checker, rows, tolerance_);
@@ -119,7 +120,7 @@ class Passage {
     const std::int64_t rows = rows_for_kinds();
     for (int laying = 0; laying < parts_.kinds->layings(); ++laying) {
       if (!ok(parts_.kinds->lay(laying)) || !out_of_place(rows) || !repeat(rows) ||
-          !in_place(rows) || !guards_hold(*parts_.kinds, "mixed rows")) {
+          !on_few_blocks(rows) || !in_place(rows) || !guards_hold(*parts_.kinds, "mixed rows")) {
         return false;
       }
     }
@@ -156,6 +157,13 @@ class Passage {
   bool repeat(std::int64_t rows) {
     return ok(parts_.kinds->poison_outputs()) && launch(parts_.kinds->arguments(rows)) &&
            same_bits(rows, false, "a second run on the same data");
+  }
+
+  bool on_few_blocks(std::int64_t rows) {
+    return ok(parts_.kinds->poison_outputs()) &&
+           launch(on_few_blocks_, parts_.kinds->arguments(rows)) &&
+           same_bits(rows, false,
+                     "a run on " + std::to_string(on_few_blocks_.launch().blocks_max) + " blocks");
   }
 
   bool in_place(std::int64_t rows) {
@@ -195,6 +203,7 @@ class Passage {
 
   const GateParts& parts_;
   Kernel& kernel_;
+  Kernel& on_few_blocks_;
   const Tolerance& tolerance_;
   Verdict verdict_;
   std::vector<char> first_;
@@ -207,14 +216,22 @@ std::int64_t kinds_rows(const Problem& problem, const DeviceSpec& spec) {
       problem.columns * static_cast<std::int64_t>(size_bytes(problem.x) + size_bytes(problem.y));
   const std::int64_t fitting = kinds_bytes_max / row_bytes;
   // Every kind with neighbours on both sides; at the widest, three rows of different kinds.
-  const std::int64_t least = std::clamp<std::int64_t>(wide_kinds_bytes_max / row_bytes, 3,
-                                                      3 * std::int64_t{row_kinds_max});
+  const std::int64_t least =
+      std::clamp<std::int64_t>(wide_kinds_bytes_max / row_bytes, 3, mixed_rows_period);
   const std::int64_t host_most = spec.kind == DeviceKind::host ? 67 : std::int64_t{1} << 20;
   return std::clamp(std::min(fitting, host_most), least, std::int64_t{1} << 20);
 }
 
-Verdict run_gate(const GateParts& parts, Kernel& kernel, const Tolerance& tolerance) {
-  return Passage(parts, kernel, tolerance).run();
+Launch few_blocks(const Launch& launch, std::int64_t rows) {
+  const std::int64_t groups = std::clamp<std::int64_t>(rows / (4 * launch.rows_per_block), 1, 3);
+  Launch few = launch;
+  few.blocks_max = std::min(launch.blocks_max, groups * launch.blocks_per_row);
+  return few;
+}
+
+Verdict run_gate(const GateParts& parts, Kernel& kernel, Kernel& on_few_blocks,
+                 const Tolerance& tolerance) {
+  return Passage(parts, kernel, on_few_blocks, tolerance).run();
 }
 
 }  // namespace normd

@@ -87,8 +87,13 @@ TrialBench::Tried TrialBench::try_candidate(int number, const Candidate& candida
                                             bool passed_before) {
   Tried tried;
   auto kernel = device_->load(binary, launch);
-  if (!kernel) {
-    const Error& error = kernel.error();
+  // For the gate alone.
+  Result<std::unique_ptr<Kernel>> on_few_blocks(nullptr);
+  if (kernel && !passed_before) {
+    on_few_blocks = device_->load(binary, few_blocks(launch, kinds_->problem().rows));
+  }
+  if (!kernel || !on_few_blocks) {
+    const Error& error = kernel ? on_few_blocks.error() : kernel.error();
     const bool memory = error.code == ErrorCode::resource_exhausted;
     tried.verdict = {.kind = memory ? VerdictKind::not_tried : VerdictKind::refused,
                      .reason = memory ? Reason::out_of_memory : Reason::load_error,
@@ -107,7 +112,7 @@ TrialBench::Tried TrialBench::try_candidate(int number, const Candidate& candida
                           .kinds = &*kinds_,
                           .sized_rows = rows_,
                           .sized = &*sized_};
-    tried.verdict = run_gate(parts, **kernel, tolerance);
+    tried.verdict = run_gate(parts, **kernel, **on_few_blocks, tolerance);
   }
   if (tried.verdict.kind == VerdictKind::measured) kernels_[number] = std::move(*kernel);
   return tried;

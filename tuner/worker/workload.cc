@@ -89,12 +89,14 @@ Result<void> Workload::lay(int number) {
   const auto share = [&](int end) {
     return kinds_.size() * static_cast<std::size_t>(end) / static_cast<std::size_t>(layings());
   };
+  const bool whole = problem_.rows >= mixed_rows_period;
+  const std::size_t end = whole ? static_cast<std::size_t>(mixed_rows_period) : share(number + 1);
   const auto gap =
       static_cast<std::size_t>(spans_.x.stride - problem_.columns) * size_bytes(problem_.x);
   std::vector<char> tile;
-  for (std::size_t i = share(number); i < share(number + 1); ++i) {
+  for (std::size_t i = share(number); i < end; ++i) {
     const std::vector<char> row =
-        make_row(kinds_[i], problem_.x, problem_.columns, kinds_seed_ + i + 1);
+        make_row(kinds_[i % kinds_.size()], problem_.x, problem_.columns, kinds_seed_ + i + 1);
     tile.insert(tile.end(), row.begin(), row.end());
     tile.insert(tile.end(), gap, static_cast<char>(poison_byte));
   }
