@@ -8,18 +8,35 @@
 #include <mutex>
 #include <thread>
 
+#include "kernels/check.h"
 #include "kernels/limits.h"
 #include "tuner/compiler/temporary_directory.h"
 #include "tuner/worker/messages.h"
 #include "tuner/worker/worker_process.h"
 
 namespace normd {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// A compilation that nobody waits for any more may finish, or its worker would be started anew for
+// nothing; after this long it only stands in the way of the next batch.
+constexpr auto unseen_max = std::chrono::seconds(2);
+
+}  // namespace
 
 struct CompilePool::State {
   struct Asked {
     std::uint64_t generation;
     int number;
     Source source;
+  };
+  // One thread's worker process, as the others see it.
+  struct Hand {
+    std::atomic<int> pid = -1;  // of the process at work; lets whoever stops the pool end it
+    bool busy = false;          // guarded by the state's mutex, like the rest
+    std::uint64_t generation = 0;
+    Clock::time_point since;
   };
 
   WorkerCommand command;
@@ -29,17 +46,17 @@ struct CompilePool::State {
   std::condition_variable ready;
   std::deque<Asked> asked;  // guarded by mutex, like all below
   std::deque<Compiled> finished;
-  std::uint64_t generation = 0;  // results of an earlier one are dropped
+  std::uint64_t generation = 0;  // of the batch that is open; results of an earlier one are dropped
   int outstanding = 0;
+  std::deque<Hand> hands;
   std::atomic<int> restarts = 0;
   std::atomic<int> asking_pid = -1;
   std::optional<WorkerProcess> asking;  // for compiler(); the pool's user only
   std::vector<std::jthread> threads;
 
   // One worker process, started when first needed and again after it died.
-  // `pid` lets whoever stops the pool end the process.
   Result<Frame> ask(std::optional<WorkerProcess>& worker, const Frame& request, bool first,
-                    std::atomic<int>& pid) {
+                    std::atomic<int>& pid, const std::stop_token& stop = {}) {
     if (!worker || !worker->alive()) {
       if (worker) ++restarts;
       auto started = WorkerProcess::start(command.words_of(first));
@@ -47,33 +64,57 @@ struct CompilePool::State {
       worker.emplace(std::move(*started));
     }
     pid = worker->pid();
+    // Whoever stopped the pool a moment ago saw no process to end.
+    if (stop.stop_requested()) worker->kill();
     return worker->ask(request, std::chrono::milliseconds(limits::compile_ms_max));
   }
 
-  void serve(std::stop_token stop) {
+  void serve(std::stop_token stop, Hand& hand) {
     std::optional<WorkerProcess> worker;
-    std::atomic<int> pid = -1;  // of the process at work, for whoever stops this thread
     while (true) {
       std::unique_lock lock(mutex);
       if (!asked_or_stopping.wait(lock, stop, [&] { return !asked.empty(); })) return;
-      if (stop.stop_requested()) return;  // what is still asked for is nobody's any more
+      if (stop.stop_requested()) return;
       Asked job = std::move(asked.front());
       asked.pop_front();
+      hand.busy = true;
+      hand.generation = job.generation;
+      hand.since = Clock::now();
       lock.unlock();
       // A stop must not wait for a compiler that takes a minute.
       const std::stop_callback end(stop, [&] {
-        if (pid > 0) ::kill(pid, SIGKILL);
+        if (hand.pid > 0) ::kill(hand.pid, SIGKILL);
       });
       auto answer =
-          expect(ask(worker, frame_of(job.source), !begun_before.exchange(true), pid), "binary");
-      pid = -1;
+          expect(ask(worker, frame_of(job.source), !begun_before.exchange(true), hand.pid, stop),
+                 "binary");
+      hand.pid = -1;
       auto binary = answer ? binary_of(*answer) : Result<Binary>(fail(answer.error()));
       lock.lock();
+      hand.busy = false;
       if (job.generation == generation) {
         finished.push_back(Compiled{job.number, std::move(binary)});
         ready.notify_all();
       }
     }
+  }
+
+  // With the lock held: frees the workers that an earlier batch left with an endless compilation.
+  void end_unseen() {
+    for (const Hand& hand : hands) {
+      const bool unseen = hand.busy && hand.generation != generation;
+      if (unseen && hand.pid > 0 && Clock::now() - hand.since > unseen_max) {
+        ::kill(hand.pid, SIGKILL);
+      }
+    }
+  }
+
+  // With the lock held.
+  void drop_all() {
+    ++generation;
+    asked.clear();
+    finished.clear();
+    outstanding = 0;
   }
 };
 
@@ -84,9 +125,10 @@ int default_compile_workers() {
 CompilePool::CompilePool(WorkerCommand worker_command, int workers)
     : state_(std::make_unique<State>()) {
   state_->command = std::move(worker_command);
-  for (int i = 0; i < workers; ++i) {
+  for (int i = 0; i < workers; ++i) state_->hands.emplace_back();
+  for (State::Hand& hand : state_->hands) {
     state_->threads.emplace_back(
-        [state = state_.get()](std::stop_token stop) { state->serve(stop); });
+        [state = state_.get(), &hand](std::stop_token stop) { state->serve(stop, hand); });
   }
 }
 
@@ -96,44 +138,53 @@ CompilePool::~CompilePool() {
   TemporaryDirectory::sweep();  // workers that were ended at work cleaned up nothing
 }
 
-void CompilePool::submit(int number, Source source) {
-  {
-    const std::lock_guard lock(state_->mutex);
-    state_->asked.push_back({state_->generation, number, std::move(source)});
-    ++state_->outstanding;
-  }
-  state_->asked_or_stopping.notify_one();
+CompilePool::Batch CompilePool::begin() {
+  const std::lock_guard lock(state_->mutex);
+  state_->drop_all();
+  return {*state_, state_->generation};
 }
 
-std::optional<CompilePool::Compiled> CompilePool::next(
-    std::chrono::steady_clock::time_point until) {
-  std::unique_lock lock(state_->mutex);
-  if (state_->outstanding == 0) return std::nullopt;
-  if (!state_->ready.wait_until(lock, until, [&] { return !state_->finished.empty(); }))
+void CompilePool::Batch::submit(int number, Source source) {
+  {
+    const std::lock_guard lock(state_.mutex);
+    NORMD_CHECK(state_.generation == generation_);
+    state_.asked.push_back({generation_, number, std::move(source)});
+    ++state_.outstanding;
+  }
+  state_.asked_or_stopping.notify_one();
+}
+
+std::optional<CompilePool::Compiled> CompilePool::Batch::next(Clock::time_point until) {
+  std::unique_lock lock(state_.mutex);
+  if (state_.generation != generation_ || state_.outstanding == 0) return std::nullopt;
+  state_.end_unseen();
+  if (!state_.ready.wait_until(lock, until, [&] { return !state_.finished.empty(); }))
     return std::nullopt;
-  Compiled compiled = std::move(state_->finished.front());
-  state_->finished.pop_front();
-  --state_->outstanding;
+  Compiled compiled = std::move(state_.finished.front());
+  state_.finished.pop_front();
+  --state_.outstanding;
   return compiled;
 }
 
-void CompilePool::abandon() {
-  const std::lock_guard lock(state_->mutex);
-  ++state_->generation;
-  state_->asked.clear();
-  state_->finished.clear();
-  state_->outstanding = 0;
+int CompilePool::Batch::outstanding() const {
+  const std::lock_guard lock(state_.mutex);
+  return state_.generation == generation_ ? state_.outstanding : 0;
 }
 
-int CompilePool::outstanding() const {
-  const std::lock_guard lock(state_->mutex);
-  return state_->outstanding;
+void CompilePool::Batch::abandon() {
+  const std::lock_guard lock(state_.mutex);
+  if (state_.generation == generation_) state_.drop_all();
 }
 
 Result<std::string> CompilePool::compiler(const std::string& target) {
   const Frame question{.verb = "compiler", .fields = {{"target", target}}, .body = {}};
+  const bool asked_before = state_->asking.has_value();
   auto answer =
       expect(state_->ask(state_->asking, question, false, state_->asking_pid), "compiler");
+  if (!answer && asked_before && answer.error().code == ErrorCode::unavailable) {
+    // A process that was killed while it had nothing to do says nothing of the compiler.
+    answer = expect(state_->ask(state_->asking, question, false, state_->asking_pid), "compiler");
+  }
   if (!answer) {
     state_->asking.reset();  // a library that was repaired is found by a fresh process
     return fail(std::move(answer.error()));

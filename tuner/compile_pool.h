@@ -5,6 +5,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,6 +23,8 @@ namespace normd {
 int default_compile_workers();
 
 class CompilePool {
+  struct State;
+
  public:
   CompilePool(WorkerCommand worker_command, int workers);
   ~CompilePool();  // ends the workers, whatever they are doing
@@ -31,19 +34,36 @@ class CompilePool {
     Result<Binary> binary;
   };
 
-  void submit(int number, Source source);
-  // The next finished one; none when nothing is asked for or the time is up.
-  std::optional<Compiled> next(std::chrono::steady_clock::time_point until);
-  // Drops what is not begun and lets what is begun finish unseen.
-  void abandon();
-  int outstanding() const;  // submitted and not yet taken
+  // What one tuning has compiled. A number means something within its batch only, so nothing of one
+  // batch is ever seen by another. Goes before the pool.
+  class Batch {
+   public:
+    Batch(const Batch&) = delete;  // two would end the same batch
+    ~Batch() { abandon(); }
+
+    void submit(int number, Source source);
+    // The next finished one; none when nothing is asked for or the time is up.
+    std::optional<Compiled> next(std::chrono::steady_clock::time_point until);
+    int outstanding() const;  // submitted and not yet taken
+    // Drops what is not begun and lets what is begun finish unseen. Nothing can be submitted after.
+    void abandon();
+
+   private:
+    friend class CompilePool;
+    Batch(State& state, std::uint64_t generation) : state_(state), generation_(generation) {}
+
+    State& state_;
+    const std::uint64_t generation_;
+  };
+
+  // Whatever is left of the batch before is dropped.
+  Batch begin();
 
   // The toolchain of a target, asked of a worker. Errors as compiler_version() in compiler.h.
   Result<std::string> compiler(const std::string& target);
   int workers_restarted() const;
 
  private:
-  struct State;
   std::unique_ptr<State> state_;
 };
 

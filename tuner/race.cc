@@ -11,16 +11,18 @@ Result<void> Race::run(std::vector<int> numbers, int stays,
   racing_ = std::move(numbers);
   while (rounds_ < rules_.rounds_max) {
     if (auto done = round(rounds_ % 2 == 0); !done) return done;
+    if (std::find(racing_.begin(), racing_.end(), stays) == racing_.end()) break;
     if (discarded_ > rules_.rounds_min &&
         discarded_ > rules_.noisy_rounds_max * (rounds_ + discarded_)) {
       return fail(ErrorCode::unavailable, "device busy: " + std::to_string(discarded_) + " of " +
                                               std::to_string(rounds_ + discarded_) +
                                               " rounds had a slow control copy");
     }
+    if (out_of_time()) break;
     if (rounds_ < rules_.rounds_min) continue;
     update_intervals();
     leave_hopeless(stays);
-    if (settled() || out_of_time()) break;
+    if (settled()) break;
   }
   update_intervals();
   return {};
@@ -32,10 +34,11 @@ Result<void> Race::round(bool forward) {
   order.insert(order.begin(), control_copy);
   std::vector<std::vector<double>> by_edge;
   for (std::size_t edge = 0; edge < edges_; ++edge) {
-    auto samples = sample_(order, edge);
-    if (!samples) return fail(std::move(samples.error()));
-    NORMD_CHECK(samples->size() == order.size());
-    by_edge.push_back(std::move(*samples));
+    auto sampled = sample_(order, edge);
+    if (!sampled) return fail(std::move(sampled.error()));
+    if (sampled->ns.empty()) return spoil(*sampled);
+    NORMD_CHECK(sampled->ns.size() == order.size());
+    by_edge.push_back(std::move(sampled->ns));
   }
   if (!keep_round(by_edge)) {
     ++discarded_;
@@ -48,6 +51,13 @@ Result<void> Race::round(bool forward) {
     for (std::size_t edge = 0; edge < edges_; ++edge) of_number[edge].push_back(by_edge[edge][i]);
   }
   return {};
+}
+
+Result<void> Race::spoil(const Sampled& sampled) {
+  if (sampled.to_blame) std::erase(racing_, *sampled.to_blame);
+  if (++spoilt_ <= rules_.spoilt_rounds_max) return {};
+  return fail(ErrorCode::internal,
+              std::to_string(spoilt_) + " rounds of the race could not be sampled");
 }
 
 bool Race::keep_round(const std::vector<std::vector<double>>& by_edge) {

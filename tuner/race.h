@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "kernels/error.h"
@@ -24,28 +25,34 @@ struct RaceRules {
   // else used the device. 0 keeps every round, for devices whose times mean nothing.
   double noisy = 0.10;
   double noisy_rounds_max = 0.5;  // more than this share thrown away: the device is busy
+  int spoilt_rounds_max = 16;     // more rounds that failed to be sampled end the race
 };
 
 class Race {
  public:
-  // One sample in nanoseconds for each number, in order, at one of the row counts ("edges").
-  using Sample = std::function<Result<std::vector<double>>(const std::vector<int>&, std::size_t)>;
+  struct Sampled {
+    std::vector<double> ns;       // for each number, in order; empty: this round is spoilt
+    std::optional<int> to_blame;  // who spoilt it: it leaves the race
+  };
+  // One sample of each number at one of the row counts ("edges"). An error ends the race.
+  using Sample = std::function<Result<Sampled>(const std::vector<int>&, std::size_t)>;
 
   Race(const RaceRules& rules, std::size_t edges, Sample sample)
       : rules_(rules), edges_(edges), sample_(std::move(sample)) {}
 
-  // Runs until the rules are content or `out_of_time` says so, but for rounds_min rounds at least
-  // unless a sample fails. `stays` never leaves. unavailable with "device busy" when too many
-  // rounds were noisy.
+  // Runs until the rules are content or `out_of_time` says so; with fewer than rounds_min rounds by
+  // then the figures decide nothing. `stays` leaves only if it is to blame, and then the race is
+  // over. unavailable with "device busy" when too many rounds were noisy.
   Result<void> run(std::vector<int> numbers, int stays, const std::function<bool()>& out_of_time);
 
-  // Per edge; only numbers that raced. control_copy is there too.
+  // Per edge; only numbers that raced, and only after a round. control_copy is there too.
   const std::vector<Interval>& intervals(int number) const;
   int rounds() const { return rounds_; }
   int rounds_discarded() const { return discarded_; }
 
  private:
   Result<void> round(bool forward);
+  Result<void> spoil(const Sampled& sampled);
   void update_intervals();
   bool keep_round(const std::vector<std::vector<double>>& by_edge);
   void leave_hopeless(int stays);
@@ -59,6 +66,7 @@ class Race {
   std::map<int, std::vector<Interval>> intervals_;
   int rounds_ = 0;
   int discarded_ = 0;
+  int spoilt_ = 0;
 };
 
 }  // namespace normd

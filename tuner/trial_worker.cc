@@ -10,11 +10,11 @@ namespace {
 // A few candidates may fault; more deaths than this say that the device or the host is ill.
 constexpr int deaths_max = 8;
 
+}  // namespace
+
 bool process_lost(const Error& error) {
   return error.code == ErrorCode::unavailable || error.code == ErrorCode::deadline_exceeded;
 }
-
-}  // namespace
 
 TrialWorker::TrialWorker(WorkerCommand command, std::string device, std::string turn_directory,
                          std::chrono::milliseconds limit)
@@ -23,9 +23,9 @@ TrialWorker::TrialWorker(WorkerCommand command, std::string device, std::string 
       turn_directory_(std::move(turn_directory)),
       limit_(limit) {}
 
-Result<Frame> TrialWorker::ask(const Frame& request) {
+Result<Frame> TrialWorker::ask(const Frame& request, std::chrono::milliseconds limit) {
   if (!process_) return fail(ErrorCode::failed_precondition, "there is no trial worker any more");
-  return process_->ask(request, limit_);
+  return process_->ask(request, limit);
 }
 
 Result<void> TrialWorker::start() {
@@ -37,7 +37,7 @@ Result<void> TrialWorker::start() {
   const Frame open{.verb = "open",
                    .fields = {{"device", device_}, {"turn_directory", turn_directory_}},
                    .body = {}};
-  auto opened = expect(ask(open), "opened");
+  auto opened = expect(ask(open, limit_), "opened");
   if (!opened) {
     process_.reset();
     return fail(opened.error().code,
@@ -51,7 +51,8 @@ Result<void> TrialWorker::prepare(const Problem& problem, const std::vector<std:
   loaded_.clear();
   deaths_ = 0;
   stopped_ = false;
-  if (!process_ || !process_->alive()) {
+  const bool is_fresh = !process_ || !process_->alive();
+  if (is_fresh) {
     if (auto started = start(); !started) return started;
   }
   prepared_ = Frame{.verb = "prepare",
@@ -59,7 +60,13 @@ Result<void> TrialWorker::prepare(const Problem& problem, const std::vector<std:
                                {"rows", join(rows)},
                                {"grade", std::string(grade_name(grade))}},
                     .body = {}};
-  auto answer = expect(ask(*prepared_), "prepared");
+  auto answer = expect(ask(*prepared_, limit_), "prepared");
+  if (!answer && !is_fresh && answer.error().code == ErrorCode::unavailable) {
+    // It may have been killed while it had nothing to do; that is no fault of this problem.
+    ++restarts_;
+    if (auto started = start(); !started) return started;
+    answer = expect(ask(*prepared_, limit_), "prepared");
+  }
   if (!answer) return fail(std::move(answer.error()));
   return {};
 }
@@ -92,28 +99,31 @@ Result<void> TrialWorker::renew() {
   process_.reset();
   pid_ = -1;
   if (auto started = start(); !started) return started;
-  auto prepared = expect(ask(*prepared_), "prepared");
+  auto prepared = expect(ask(*prepared_, limit_), "prepared");
   if (!prepared) return fail(std::move(prepared.error()));
   for (const auto& [number, loaded] : loaded_) {
-    auto tried = expect(ask(trial_frame(number, loaded, true)), "verdict");
+    auto tried = expect(ask(trial_frame(number, loaded, true), limit_), "verdict");
     if (!tried) return fail(std::move(tried.error()));
   }
   return {};
 }
 
-Result<TrialBench::Tried> TrialWorker::try_candidate(int number, Loaded loaded) {
-  auto first = try_once(number, loaded);
+Result<TrialBench::Tried> TrialWorker::try_candidate(
+    int number, Loaded loaded, std::optional<std::chrono::milliseconds> limit) {
+  auto first = try_once(number, loaded, limit);
   if (!first || !is_by_bytes(first->verdict)) return first;
   if (auto renewed = renew(); !renewed) return fail(std::move(renewed.error()));
-  auto second = try_once(number, loaded);
+  auto second = try_once(number, loaded, limit);
   if (!second) return second;
   if (second->verdict.kind == VerdictKind::measured) drop(number);
   if (second->verdict.reason == first->verdict.reason) first->sightings = 2;
   return first;
 }
 
-Result<TrialBench::Tried> TrialWorker::try_once(int number, const Loaded& loaded) {
-  auto answer = expect(ask(trial_frame(number, loaded, loaded.passed_before)), "verdict");
+Result<TrialBench::Tried> TrialWorker::try_once(int number, const Loaded& loaded,
+                                                std::optional<std::chrono::milliseconds> limit) {
+  auto answer = expect(
+      ask(trial_frame(number, loaded, loaded.passed_before), limit.value_or(limit_)), "verdict");
   TrialBench::Tried tried;
   if (answer) {
     auto read = tried_of(*answer);
@@ -137,12 +147,13 @@ Result<TrialBench::Tried> TrialWorker::try_once(int number, const Loaded& loaded
   return tried;
 }
 
-Result<std::vector<double>> TrialWorker::sample(const std::vector<int>& numbers, std::size_t edge) {
+Result<std::vector<double>> TrialWorker::sample(const std::vector<int>& numbers, std::size_t edge,
+                                                std::optional<std::chrono::milliseconds> limit) {
   const std::vector<std::int64_t> wide(numbers.begin(), numbers.end());
   const Frame frame{.verb = "sample",
                     .fields = {{"numbers", join(wide)}, {"edge", std::to_string(edge)}},
                     .body = {}};
-  auto answer = expect(ask(frame), "samples");
+  auto answer = expect(ask(frame, limit.value_or(limit_)), "samples");
   if (!answer) {
     const Error error = answer.error();
     if (process_lost(error)) {
@@ -167,13 +178,13 @@ void TrialWorker::stop() {
 void TrialWorker::drop(int number) {
   loaded_.erase(number);
   const Frame frame{.verb = "drop", .fields = {{"number", std::to_string(number)}}, .body = {}};
-  if (process_ && process_->alive()) (void)ask(frame);
+  if (process_ && process_->alive()) (void)ask(frame, limit_);
 }
 
 void TrialWorker::rest() {
   loaded_.clear();
   const Frame frame{.verb = "rest", .fields = {}, .body = {}};
-  if (process_ && process_->alive()) (void)ask(frame);
+  if (process_ && process_->alive()) (void)ask(frame, limit_);
 }
 
 }  // namespace normd

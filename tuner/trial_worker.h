@@ -17,9 +17,12 @@
 
 namespace normd {
 
+// Whether a call ended with the worker's process: it died, or was ended for its silence.
+bool process_lost(const Error& error);
+
 class TrialWorker {
  public:
-  // `limit` is the wall time of one answer; longer means hung.
+  // `limit` is the wall time of one answer; longer means hung. Calls that name another use that.
   TrialWorker(WorkerCommand command, std::string device, std::string turn_directory,
               std::chrono::milliseconds limit = std::chrono::milliseconds(limits::trial_ms_max));
 
@@ -35,11 +38,13 @@ class TrialWorker {
   // A process that died or hung is a refusal (fault, timeout) of this candidate. One for wrong
   // bytes is looked at again in a new process; what passes there was wrong once and stays refused,
   // with one sighting.
-  Result<TrialBench::Tried> try_candidate(int number, Loaded loaded);
+  Result<TrialBench::Tried> try_candidate(int number, Loaded loaded,
+                                          std::optional<std::chrono::milliseconds> limit = {});
 
   // One sample per number. unavailable or deadline_exceeded: the process died or hung and a new one
   // is ready; with a single number asked for, that candidate is to blame.
-  Result<std::vector<double>> sample(const std::vector<int>& numbers, std::size_t edge);
+  Result<std::vector<double>> sample(const std::vector<int>& numbers, std::size_t edge,
+                                     std::optional<std::chrono::milliseconds> limit = {});
 
   // From any thread: ends the process, whatever it is doing, so that the call under way fails at
   // once as `unavailable` and blames no candidate. prepare() begins anew.
@@ -52,8 +57,9 @@ class TrialWorker {
 
  private:
   Result<void> start();
-  Result<Frame> ask(const Frame& request);
-  Result<TrialBench::Tried> try_once(int number, const Loaded& loaded);
+  Result<Frame> ask(const Frame& request, std::chrono::milliseconds limit);
+  Result<TrialBench::Tried> try_once(int number, const Loaded& loaded,
+                                     std::optional<std::chrono::milliseconds> limit);
   Result<void> recover();
   Result<void> renew();
   Frame trial_frame(int number, const Loaded& loaded, bool passed) const;

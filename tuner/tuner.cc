@@ -85,29 +85,6 @@ struct Tuner::State {
         .winner = std::move(*stored.winner), .trials = std::move(*trials), .from_store = true};
   }
 
-  // The lease, or the result of whoever held it.
-  struct Turn {
-    std::optional<Lease> lease;
-    std::optional<Tuning> tuned_by_another;
-  };
-  Result<Turn> wait_for_turn(const Key& key, bool again, const std::stop_token& stop) {
-    bool waited = false;
-    while (!stop.stop_requested()) {
-      auto lease = parts.store->try_lease(key, lease_ms);
-      if (!lease) return fail(std::move(lease.error()));
-      // Looked up after the lease, or a winner stored in between would be tuned twice.
-      if (*lease && (!again || waited)) {
-        auto found = from_store(key);
-        if (!found) return fail(std::move(found.error()));
-        if (*found) return Turn{.lease = std::nullopt, .tuned_by_another = std::move(*found)};
-      }
-      if (*lease) return Turn{.lease = std::move(*lease), .tuned_by_another = std::nullopt};
-      waited = true;
-      std::this_thread::sleep_for(lease_poll);
-    }
-    return fail(ErrorCode::unavailable, "stopped while another process tuned " + to_text(key));
-  }
-
   Winner winner_of(const Key& key, const TuningRun& run, std::int64_t elapsed_ms) const {
     const TuningRun::Chosen& chosen = *run.chosen();
     const auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -130,8 +107,9 @@ struct Tuner::State {
                   .pinned = false};
   }
 
-  // Everything between having the right to tune and giving it back.
-  Result<Tuning> run(const TuningRunParts& run_parts, std::chrono::steady_clock::time_point begun) {
+  // Everything between having the right to tune and giving it back. None: the right was lost.
+  Result<std::optional<Tuning>> run(const TuningRunParts& run_parts,
+                                    std::chrono::steady_clock::time_point begun) {
     ++tunings;
     TuningRun run(run_parts);
     auto ran = run.run();
@@ -140,6 +118,7 @@ struct Tuner::State {
     refusals += run.refusals();
     trial_restarts = worker.restarts();
     worker.rest();
+    if (!ran && run.taken_over()) return std::nullopt;
     if (!ran) return fail(std::move(ran.error()));
     const auto elapsed_ms = std::chrono::duration_cast<std::chrono::milliseconds>(
                                 std::chrono::steady_clock::now() - begun)
@@ -166,6 +145,21 @@ Tuner::~Tuner() = default;
 Result<Tuning> Tuner::tune(const TuneRequest& request,
                            const std::function<void(const TuneProgress&)>& progress,
                            std::stop_token stop) {
+  TuneRequest asked = request;
+  while (true) {
+    auto tuning = tune_unless_elsewhere(asked, progress, stop);
+    if (!tuning) return fail(std::move(tuning.error()));
+    if (*tuning) return std::move(**tuning);
+    if (stop.stop_requested())
+      return fail(ErrorCode::unavailable, "stopped while another process tuned the key");
+    asked.was_elsewhere = true;
+    std::this_thread::sleep_for(lease_poll);
+  }
+}
+
+Result<std::optional<Tuning>> Tuner::tune_unless_elsewhere(
+    const TuneRequest& request, const std::function<void(const TuneProgress&)>& progress,
+    std::stop_token stop) {
   const auto begun = std::chrono::steady_clock::now();
   const StopPoint& stop_point = state_->parts.stop_point;
   stop_point.reach("tuning.begun");
@@ -176,16 +170,20 @@ Result<Tuning> Tuner::tune(const TuneRequest& request,
 
   std::optional<Lease> lease;
   if (plan->grade == Grade::exact) {
-    const bool again = request.again || !request.template_name.empty();
-    if (!again) {
+    const bool of_all = request.template_name.empty();
+    if (of_all && !request.again) {
       auto found = state_->from_store(key);
-      if (!found) return fail(std::move(found.error()));
-      if (*found) return std::move(**found);
+      if (!found || *found) return found;
     }
-    auto turn = state_->wait_for_turn(key, again, stop);
-    if (!turn) return fail(std::move(turn.error()));
-    if (turn->tuned_by_another) return std::move(*turn->tuned_by_another);
-    lease = std::move(turn->lease);
+    auto taken = state_->parts.store->try_lease(key, lease_ms);
+    if (!taken) return fail(std::move(taken.error()));
+    if (!*taken) return std::nullopt;
+    // Looked up again under the lease, or a winner stored in between would be tuned twice.
+    if (of_all && (!request.again || request.was_elsewhere)) {
+      auto found = state_->from_store(key);
+      if (!found || *found) return found;
+    }
+    lease = std::move(*taken);
   }
   stop_point.reach("tuning.lease_taken");
   const TuningRunParts parts{

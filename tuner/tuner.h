@@ -27,6 +27,7 @@ struct TuneRequest {
   std::string template_name;   // only this template's candidates; a taught one stores no winner
   int candidates_max = 0;      // 0: all that fit, in the cost model's order, until the budget ends
   bool again = false;          // tune although the store has a winner
+  bool was_elsewhere = false;  // another process was at it: what it left will do, also for `again`
 };
 
 enum class TuneStage : std::uint8_t { queued = 1, compiling = 2, racing = 3, done = 4 };
@@ -41,7 +42,8 @@ struct TuneProgress {
   double copy_ns = 0;  // of the control copy there
   std::string best;    // canonical text
   std::int64_t elapsed_ms = 0;
-  // Set once the default has passed the gate: it may be served while the race goes on.
+  // Set once the default has passed the gate: it may be served while the race goes on. Empty again
+  // if it fails there.
   std::string default_candidate;
   std::string default_binary_digest;  // in the Store by then
 };
@@ -71,9 +73,17 @@ class Tuner {
   explicit Tuner(TunerParts parts);
   ~Tuner();
 
+  // None while another process tunes the key: its winner will be in the store, so ask again in a
+  // moment, with `was_elsewhere`.
   // Errors: invalid_argument (no candidate fits, unknown template), failed_precondition (no usable
-  // compiler, every candidate refused: each reason is in the message), unavailable (stopped, device
-  // lost or busy). Nothing that is not sound is stored.
+  // compiler, or no candidate passed within the budget: each reason is in the message),
+  // unavailable (stopped, device busy), internal (the trial worker failed). Nothing that is not
+  // sound is stored.
+  Result<std::optional<Tuning>> tune_unless_elsewhere(
+      const TuneRequest& request, const std::function<void(const TuneProgress&)>& progress,
+      std::stop_token stop);
+
+  // The same for a caller that has nothing else to do: waits for the other process.
   Result<Tuning> tune(const TuneRequest& request,
                       const std::function<void(const TuneProgress&)>& progress,
                       std::stop_token stop);

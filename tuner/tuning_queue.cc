@@ -10,6 +10,14 @@
 #include <vector>
 
 namespace normd {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// How often a key that another process tunes is looked at: each look is a write to the store.
+constexpr auto look_again_every = std::chrono::milliseconds(250);
+
+}  // namespace
 
 struct TuningQueue::State {
   struct Flight {
@@ -17,6 +25,7 @@ struct TuningQueue::State {
     std::string client;  // who caused it
     TuneRequest request;
     std::map<WaiterId, Waiter> waiters;
+    Clock::time_point not_before;  // while another process tunes it
   };
 
   TuneFunction tune;
@@ -31,12 +40,36 @@ struct TuningQueue::State {
   bool calling_back = false;  // a waiter's callbacks are running
   std::jthread thread;
 
+  // When the next flight may be taken; the greatest of all times if none is there.
+  Clock::time_point next_due() const {
+    auto due = Clock::time_point::max();
+    for (const auto& flight : queued) due = std::min(due, flight->not_before);
+    return due;
+  }
+
+  // With the lock held: waits until a flight may be taken. False: stopped.
+  bool wait_for_flight(std::unique_lock<std::mutex>& lock, const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      const auto due = next_due();
+      if (due <= Clock::now()) return true;
+      const auto sooner = [&] { return next_due() < due; };
+      if (queued.empty())
+        changed.wait(lock, stop, sooner);
+      else
+        changed.wait_until(lock, stop, due, sooner);
+    }
+    return false;
+  }
+
   // The oldest flight of the client that was served least: a client with a thousand shapes does not
   // keep one with a single shape waiting.
   std::shared_ptr<Flight> take() {
-    const auto next = std::min_element(
-        queued.begin(), queued.end(),
-        [&](const auto& a, const auto& b) { return served[a->client] < served[b->client]; });
+    const auto now = Clock::now();
+    auto next = queued.end();
+    for (auto one = queued.begin(); one != queued.end(); ++one) {
+      if ((*one)->not_before > now) continue;
+      if (next == queued.end() || served[(*one)->client] < served[(*next)->client]) next = one;
+    }
     std::shared_ptr<Flight> flight = *next;
     queued.erase(next);
     ++served[flight->client];
@@ -58,10 +91,20 @@ struct TuningQueue::State {
     changed.notify_all();
   }
 
+  // Another process tunes the key: the flight waits its turn without the thread.
+  void put_back(const std::shared_ptr<Flight>& flight) {
+    const std::lock_guard lock(mutex);
+    running.reset();
+    --served[flight->client];
+    flight->request.was_elsewhere = true;
+    flight->not_before = Clock::now() + look_again_every;
+    queued.push_back(flight);
+  }
+
   void serve(std::stop_token stop) {
     while (true) {
       std::unique_lock lock(mutex);
-      if (!changed.wait(lock, stop, [&] { return !queued.empty(); })) return;
+      if (!wait_for_flight(lock, stop)) return;
       running = take();
       const std::shared_ptr<Flight> flight = running;
       lock.unlock();
@@ -70,7 +113,13 @@ struct TuningQueue::State {
           if (waiter.progress) waiter.progress(now);
         });
       };
-      const Result<Tuning> tuning = tune(flight->request, progress, stop);
+      Result<std::optional<Tuning>> tuned = tune(flight->request, progress, stop);
+      if (tuned && !*tuned) {
+        put_back(flight);
+        continue;
+      }
+      const Result<Tuning> tuning =
+          tuned ? Result<Tuning>(std::move(**tuned)) : fail(std::move(tuned.error()));
       each_waiter(flight, true, [&](const Waiter& waiter) {
         if (waiter.finished) waiter.finished(tuning);
       });

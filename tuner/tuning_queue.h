@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "tuner/tuner.h"
@@ -28,8 +29,9 @@ class TuningQueue {
     WaiterId waiter = 0;
   };
 
-  // `tune` is Tuner::tune, or a fault in tests. `queue_max` bounds distinct keys.
-  using TuneFunction = std::function<Result<Tuning>(
+  // `tune` is Tuner::tune_unless_elsewhere, or a fault in tests: on none the flight goes back into
+  // the queue, and others are taken meanwhile. `queue_max` bounds distinct keys.
+  using TuneFunction = std::function<Result<std::optional<Tuning>>(
       const TuneRequest&, const std::function<void(const TuneProgress&)>&, std::stop_token)>;
   TuningQueue(TuneFunction tune, int queue_max);
   ~TuningQueue();  // stops the running tuning; every waiter left gets `unavailable`

@@ -10,13 +10,16 @@
 namespace normd {
 namespace {
 
-// Of the budget: trying candidates one by one; the rest is for the race.
-constexpr double exploring_share = 0.65;
+constexpr double copy_close = 1.02;  // within this of the copy there is nothing left to gain
+// Replays of a candidate's sequence in its first call for two samples, the warm-ups with them.
+constexpr double first_replays = 5;
 
 }  // namespace
 
 TuningRun::TuningRun(TuningRunParts parts)
     : parts_(std::move(parts)),
+      budget_(std::chrono::milliseconds(parts_.budget_ms), Clock::now()),
+      batch_(parts_.pool->begin()),
       edges_(measured_rows(parts_.key.problem, parts_.spec, parts_.key.bucket)) {
   NORMD_CHECK(!parts_.candidates.empty());
 }
@@ -32,24 +35,37 @@ Result<void> TuningRun::run() {
 
   lay_out();
   parts_.stop_point.reach("tuning.enumerated");
-  auto prepared =
-      parts_.worker->prepare(problem_at(parts_.key, edges_.back()), edges_, parts_.grade);
-  parts_.stop_point.reach("tuning.prepared");
-  if (!prepared) return prepared;
+  if (auto prepared = prepare(); !prepared) return prepared;
   // Nobody who stops a tuning waits for a kernel: what is committed is committed.
   const std::stop_callback end(parts_.stop, [&] { parts_.worker->stop(); });
-  for (std::size_t edge = 0; edge < edges_.size(); ++edge) {
-    auto copy = parts_.worker->sample({control_copy}, edge);
-    if (!copy) return fail(std::move(copy.error()));
-    copy_ns_.push_back(copy->front());
-    cache_.push_back(parts_.worker->cache());
-  }
+  if (auto measured = measure_copies(); !measured) return measured;
   if (auto explored = explore(); !explored) return explored;
-  parts_.pool->abandon();
+  batch_.abandon();
   parts_.stop_point.reach("tuning.explored");
   if (parts_.grade == Grade::taught) return {};
   if (!default_) return fail(nothing_passed());
   return race();
+}
+
+Result<void> TuningRun::prepare() {
+  auto prepared =
+      parts_.worker->prepare(problem_at(parts_.key, edges_.back()), edges_, parts_.grade);
+  parts_.stop_point.reach("tuning.prepared");
+  if (!prepared) return fail(worker_failed(std::move(prepared.error())));
+  return {};
+}
+
+Result<void> TuningRun::measure_copies() {
+  for (std::size_t edge = 0; edge < edges_.size(); ++edge) {
+    auto copy = parts_.worker->sample({control_copy}, edge);
+    // No candidate is to blame for a death here, and a second one is hardly chance.
+    if (!copy && process_lost(copy.error())) copy = parts_.worker->sample({control_copy}, edge);
+    if (!copy) return fail(worker_failed(std::move(copy.error())));
+    copy_ns_.push_back(copy->front());
+    cache_.push_back(parts_.worker->cache());
+  }
+  patience_ = trial_patience(parts_.spec.kind, *std::max_element(copy_ns_.begin(), copy_ns_.end()));
+  return {};
 }
 
 void TuningRun::lay_out() {
@@ -73,7 +89,7 @@ void TuningRun::lay_out() {
 std::vector<int> TuningRun::ask_for_binaries() {
   std::vector<int> ready;
   for (int number = 0; number < static_cast<int>(entries_.size()); ++number) {
-    Entry& entry = entries_[static_cast<std::size_t>(number)];
+    Entry& entry = entry_of(number);
     const auto known = parts_.store->find_trial(parts_.key, entry.candidate, compiler_);
     if (known && *known && (*known)->verdict.kind == VerdictKind::refused) {
       if (is_settled(**known)) {
@@ -92,7 +108,7 @@ std::vector<int> TuningRun::ask_for_binaries() {
       entry.binary = std::move(**binary);
       ready.push_back(number);
     } else if (!compiler_.empty()) {
-      parts_.pool->submit(number, entry.source);
+      batch_.submit(number, entry.source);
     } else {
       entry.trial.verdict.detail = compiler_missing_;
       entry.done = true;
@@ -105,76 +121,102 @@ Result<void> TuningRun::explore() {
   const std::vector<int> ready = ask_for_binaries();
   parts_.stop_point.reach("tuning.compile_asked");
   std::size_t next_ready = 0;
-  while (next_ready < ready.size() || parts_.pool->outstanding() > 0) {
+  while (next_ready < ready.size() || batch_.outstanding() > 0) {
     if (auto go_on = stopped_or_expired(); !go_on) return go_on;
-    find_default();
-    const bool enough = default_ || parts_.grade == Grade::taught;
-    if (enough && (out_of_time(exploring_share) || close_to_copy())) break;
+    find_default(true);
+    if (explored_enough()) break;
     if (next_ready < ready.size()) {
       const int number = ready[next_ready++];
-      Binary binary = std::move(*entries_[static_cast<std::size_t>(number)].binary);
+      Binary binary = std::move(*entry_of(number).binary);
       if (auto done = take_binary(number, std::move(binary)); !done) return done;
       continue;
     }
-    const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
-    auto compiled = parts_.pool->next(until);
+    auto compiled = batch_.next(Clock::now() + std::chrono::milliseconds(100));
     if (!compiled) continue;
     if (auto done = take_compiled(std::move(*compiled)); !done) return done;
   }
-  find_default();
+  // A better ranked one may still be under way; it is not waited for.
+  find_default(false);
   return {};
 }
 
+bool TuningRun::explored_enough() {
+  const bool one_will_do = progress_.gated > 0 || parts_.grade == Grade::taught;
+  const auto now = Clock::now();
+  if (now >= (one_will_do ? budget_.exploring_end() : budget_.search_end())) return true;
+  return (default_ || parts_.grade == Grade::taught) && close_to_copy();
+}
+
+bool TuningRun::close_to_copy() const {
+  return std::any_of(entries_.begin(), entries_.end(), [&](const Entry& entry) {
+    if (entry.explored_ns.empty()) return false;
+    for (std::size_t edge = 0; edge < edges_.size(); ++edge) {
+      if (entry.explored_ns[edge] > copy_ns_[edge] * copy_close) return false;
+    }
+    return true;
+  });
+}
+
 Result<void> TuningRun::take_compiled(CompilePool::Compiled compiled) {
+  const int number = compiled.number;
+  const bool known = number >= 0 && number < static_cast<int>(entries_.size());
+  if (!known ||
+      (compiled.binary && compiled.binary->source_digest != entry_of(number).source.digest)) {
+    return fail(ErrorCode::internal, "the compile pool answered number " + std::to_string(number) +
+                                         " with a binary of another source");
+  }
   ++compiles_;
   ++progress_.compiled;
   if (compiled.binary) {
     parts_.stop_point.reach("tuning.compiled");
     if (auto stored = parts_.store->put_binary(*compiled.binary); !stored) return stored;
     parts_.stop_point.reach("tuning.binary_stored");
-    return take_binary(compiled.number, std::move(*compiled.binary));
+    return take_binary(number, std::move(*compiled.binary));
   }
   const Error& error = compiled.binary.error();
   if (error.code == ErrorCode::failed_precondition) {
     // No refusal: another day the compiler may work.
     compiler_missing_ = error.message;
-    Entry& entry = entries_[static_cast<std::size_t>(compiled.number)];
+    Entry& entry = entry_of(number);
     entry.trial.verdict.detail = error.message;
     entry.done = true;
     return {};
   }
   // Anything but a refusal of the text: the compiler died, hung, or its worker did.
   const bool died = error.code != ErrorCode::invalid_argument;
-  refuse(compiled.number, died ? Reason::compiler_fault : Reason::compile_error, error.message);
-  return settle(compiled.number);
+  refuse(number, died ? Reason::compiler_fault : Reason::compile_error, error.message);
+  return settle(number);
 }
 
 // The default is the first in rank that passes, whatever the order in which binaries came: known
-// only once everything ranked before it has been refused.
-void TuningRun::find_default() {
-  for (std::size_t number = 0; number < entries_.size() && !default_; ++number) {
-    const Entry& entry = entries_[number];
-    const int real = entry.same_as.value_or(static_cast<int>(number));
-    const Entry& tried = entries_[static_cast<std::size_t>(real)];
-    if (!tried.done) return;
-    if (tried.trial.verdict.kind != VerdictKind::measured) continue;
+// only once everything ranked before it has its verdict. When that can no longer be waited for
+// (not `in_rank`), it is the first of those that have passed.
+void TuningRun::find_default(bool in_rank) {
+  for (int number = 0; number < static_cast<int>(entries_.size()) && !default_; ++number) {
+    const int real = entry_of(number).same_as.value_or(number);
+    const Entry& tried = entry_of(real);
+    if (!tried.done && in_rank) return;
+    if (!tried.done || !passed(real)) continue;
     default_ = real;
     progress_.default_candidate = to_text(tried.candidate);
     progress_.default_binary_digest = tried.trial.binary_digest;
-    report(TuneStage::compiling);
+    report(progress_.stage);
   }
 }
 
 Result<void> TuningRun::take_binary(int number, Binary binary) {
-  Entry& entry = entries_[static_cast<std::size_t>(number)];
+  Entry& entry = entry_of(number);
   entry.trial.binary_digest = binary.digest;
   entry.trial.compiler = binary.compiler;
   entry.trial.registers = binary.registers;
   entry.trial.spill_bytes = binary.spill_bytes;
+  if (by_binary_.empty()) budget_.first_binary_at(Clock::now());
   const auto [first, is_new] = by_binary_.emplace(binary.digest, number);
   if (!is_new && first->second != number) {
     entry.same_as = first->second;  // measured once
-    return {};
+    const Entry& tried = entry_of(first->second);
+    if (!tried.done || tried.trial.verdict.kind == VerdictKind::not_tried) return {};
+    return parts_.store->put_trial(parts_.key, trial_of(entry));
   }
   entry.binary = std::move(binary);
   if (parts_.grade == Grade::exact && entry.trial.spill_bytes > limits::spill_bytes_max) {
@@ -186,22 +228,22 @@ Result<void> TuningRun::take_binary(int number, Binary binary) {
 }
 
 Result<void> TuningRun::gate(int number) {
-  Entry& entry = entries_[static_cast<std::size_t>(number)];
+  Entry& entry = entry_of(number);
   parts_.stop_point.reach("tuning.gate_asked");
   const TrialWorker::Loaded loaded{entry.candidate, *entry.binary, entry.launch,
                                    entry.passed_before};
-  auto tried = parts_.worker->try_candidate(number, loaded);
+  const auto limit = budget_.trial_limit(Clock::now(), progress_.gated > 0, patience_);
+  auto tried = parts_.worker->try_candidate(number, loaded, limit.time);
   parts_.stop_point.reach("tuning.gated");
-  if (!tried) {
-    if (auto go_on = stopped_or_expired(); !go_on) return go_on;
-    return fail(std::move(tried.error()));
-  }
+  if (!tried) return fail(worker_failed(std::move(tried.error())));
   if (!entry.passed_before) ++gates_;
   entry.trial.verdict = tried->verdict;
   entry.trial.sightings = tried->sightings;
   if (tried->resources.registers > 0) entry.trial.registers = tried->resources.registers;
   entry.trial.blocks_per_sm = tried->resources.blocks_per_sm;
-  if (tried->verdict.kind == VerdictKind::measured) {
+  if (tried->verdict.reason == Reason::timeout && limit.by_budget) {
+    give_up(number, limit);
+  } else if (tried->verdict.kind == VerdictKind::measured) {
     ++progress_.gated;
     if (auto timed = time_alone(number); !timed) return timed;
   } else if (tried->verdict.kind == VerdictKind::refused) {
@@ -214,19 +256,25 @@ Result<void> TuningRun::gate(int number) {
 
 // Two samples at each edge: enough to tell who belongs in the race.
 Result<void> TuningRun::time_alone(int number) {
-  Entry& entry = entries_[static_cast<std::size_t>(number)];
+  Entry& entry = entry_of(number);
   std::vector<double> best;
   for (std::size_t edge = 0; edge < edges_.size(); ++edge) {
-    auto samples = parts_.worker->sample({number, number}, edge);
+    const auto begun = Clock::now();
+    const auto limit = budget_.trial_limit(begun, progress_.gated > 1, patience_);
+    auto samples = parts_.worker->sample({number, number}, edge, limit.time);
     if (!samples) {
       if (auto go_on = stopped_or_expired(); !go_on) return go_on;
-      const bool hung = samples.error().code == ErrorCode::deadline_exceeded;
-      if (!hung && samples.error().code != ErrorCode::unavailable)
-        return fail(std::move(samples.error()));
-      --progress_.gated;
-      refuse(number, hung ? Reason::timeout : Reason::fault, samples.error().message);
+      const Error& error = samples.error();
+      if (!process_lost(error)) return fail(error);
+      const bool hung = error.code == ErrorCode::deadline_exceeded;
+      if (hung && limit.by_budget)
+        give_up(number, limit);
+      else
+        refuse(number, hung ? Reason::timeout : Reason::fault, error.message);
       return {};
     }
+    const std::chrono::duration<double, std::milli> took = Clock::now() - begun;
+    entry.sampling_ms += took.count() / first_replays;
     const auto [low, high] = std::minmax(samples->front(), samples->back());
     entry.trial.verdict.measurements.push_back({.rows = edges_[edge],
                                                 .cache = cache_[edge],
@@ -244,26 +292,6 @@ Result<void> TuningRun::time_alone(int number) {
   }
   progress_.copy_ns = copy_ns_.back();
   return {};
-}
-
-void TuningRun::refuse(int number, Reason reason, std::string detail) {
-  Entry& entry = entries_[static_cast<std::size_t>(number)];
-  entry.trial.verdict = {
-      .kind = VerdictKind::refused, .reason = reason, .detail = std::move(detail)};
-  ++progress_.refused;
-}
-
-Result<void> TuningRun::settle(int number) {
-  Entry& entry = entries_[static_cast<std::size_t>(number)];
-  entry.done = true;
-  entry.binary.reset();
-  if (entry.trial.verdict.kind == VerdictKind::not_tried) return {};
-  if (entry.trial.verdict.reason == entry.seen_before) {
-    entry.trial.sightings += entry.sightings_before;
-  }
-  auto stored = parts_.store->put_trial(parts_.key, entry.trial);
-  parts_.stop_point.reach("tuning.trial_stored");
-  return stored;
 }
 
 }  // namespace normd

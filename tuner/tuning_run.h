@@ -11,11 +11,13 @@
 #include <string>
 #include <vector>
 
+#include "kernels/limits.h"
 #include "tuner/choice.h"
 #include "tuner/compile_pool.h"
 #include "tuner/race.h"
 #include "tuner/trial_worker.h"
 #include "tuner/tuner.h"
+#include "tuner/tuning_budget.h"
 
 namespace normd {
 
@@ -39,7 +41,9 @@ class TuningRun {
  public:
   explicit TuningRun(TuningRunParts parts);
 
-  // Afterwards trials() is complete and, for grade exact, chosen() is set.
+  // Afterwards trials() is complete and, for grade exact, chosen() is set. unavailable: stopped,
+  // taken over, or the device was busy. What went wrong with the tuning itself is another code:
+  // trying again at once would end alike.
   Result<void> run();
 
   struct Chosen {
@@ -55,6 +59,8 @@ class TuningRun {
   int compiles() const { return compiles_; }
   int gates() const { return gates_; }
   int refusals() const { return progress_.refused; }
+  // Another process has the lease now; its winner will be in the store.
+  bool taken_over() const { return taken_over_; }
 
  private:
   struct Entry {
@@ -70,34 +76,61 @@ class TuningRun {
     int sightings_before = 0;
     std::optional<int> same_as;       // an earlier candidate with the same binary
     std::vector<double> explored_ns;  // per edge; empty until timed
+    double sampling_ms = 0;           // wall time of one sample at each edge
   };
+  using Clock = std::chrono::steady_clock;
 
   void lay_out();
+  Result<void> prepare();
+  Result<void> measure_copies();
   std::vector<int> ask_for_binaries();
   Result<void> explore();
+  bool explored_enough();
   Result<void> take_compiled(CompilePool::Compiled compiled);
-  void find_default();
+  void find_default(bool in_rank);
   Result<void> take_binary(int number, Binary binary);
   Result<void> gate(int number);
   Result<void> time_alone(int number);
+  bool close_to_copy() const;
+
+  // In tuning_trials.cc.
   void refuse(int number, Reason reason, std::string detail);
+  void give_up(int number, const TuningBudget::Limit& limit);  // it says nothing of the candidate
   Result<void> settle(int number);  // commits the trial of an entry that has its verdict
-  Result<void> race();
-  void choose_winner(const Race& race, const std::vector<int>& numbers);
+  Trial trial_of(const Entry& entry) const;
   Error nothing_passed() const;
+  Error worker_failed(Error error);
+
+  // In tuning_race.cc.
+  Result<void> race();
+  std::vector<int> finalists(Clock::time_point race_end) const;
+  Result<Race::Sampled> sample_racers(const std::vector<int>& numbers, std::size_t edge,
+                                      const TuningBudget::Limit& limit);
+  Result<Race::Sampled> sample_one_by_one(const std::vector<int>& numbers, std::size_t edge,
+                                          const TuningBudget::Limit& limit);
+  void choose_winner(const Race& race, const std::vector<int>& numbers, bool decides);
   std::vector<int> passed_by_loss() const;
   double loss(const Entry& entry) const;
-  bool close_to_copy() const;
-  bool out_of_time(double share) const;
+
+  Entry& entry_of(int number) { return entries_[static_cast<std::size_t>(number)]; }
+  const Entry& entry_of(int number) const { return entries_[static_cast<std::size_t>(number)]; }
+  bool passed(int number) const {
+    return entry_of(number).trial.verdict.kind == VerdictKind::measured;
+  }
   Result<void> stopped_or_expired();
   void report(TuneStage stage);
 
   TuningRunParts parts_;
+  TuningBudget budget_;
+  CompilePool::Batch batch_;
   std::vector<std::int64_t> edges_;
   std::vector<Entry> entries_;
-  std::map<std::string, int> by_binary_;  // digest → first entry that has it
-  std::vector<double> copy_ns_;           // per edge
-  std::vector<CacheState> cache_;         // per edge
+  std::map<std::string, int> by_binary_;                      // digest → first entry that has it
+  std::vector<double> copy_ns_;                               // per edge
+  std::vector<CacheState> cache_;                             // per edge
+  std::chrono::milliseconds patience_{limits::trial_ms_max};  // with one trial
+  bool one_by_one_ = false;  // the worker died in the race: next time it is known over whom
+  bool taken_over_ = false;
   std::optional<int> default_;
   std::optional<Chosen> chosen_;
   std::string compiler_;
@@ -105,8 +138,7 @@ class TuningRun {
   TuneProgress progress_;
   int compiles_ = 0;
   int gates_ = 0;
-  std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
-  std::chrono::steady_clock::time_point renewed_ = begun_;
+  Clock::time_point renewed_ = Clock::now();
 };
 
 }  // namespace normd

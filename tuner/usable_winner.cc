@@ -1,5 +1,8 @@
 #include "tuner/usable_winner.h"
 
+#include <algorithm>
+#include <map>
+
 #include "kernels/catalog.h"
 #include "kernels/source.h"
 
@@ -24,6 +27,20 @@ std::string objection(const Winner& winner, const Problem& problem, const Device
   return {};
 }
 
+bool is_offered(const Candidate& candidate, const Problem& problem, const DeviceSpec& spec) {
+  const Template* entry = find_template(candidate.template_name);
+  return entry != nullptr && entry->grade == Grade::exact && validate(candidate, problem, spec);
+}
+
+// The time over the best of all, at the row count where that is worst.
+double worst_loss(const Trial& trial, const std::map<std::int64_t, double>& best_ns) {
+  double worst = 1;
+  for (const Measurement& at : trial.verdict.measurements) {
+    worst = std::max(worst, at.median_ns / best_ns.at(at.rows));
+  }
+  return worst;
+}
+
 }  // namespace
 
 StoredWinner find_usable_winner(Store& store, const Key& key, const DeviceSpec& spec) {
@@ -45,6 +62,36 @@ StoredWinner find_usable_winner(Store& store, const Key& key, const DeviceSpec& 
     stored.why = "the store has a winner and its binary";
   }
   return stored;
+}
+
+std::vector<Trial> find_usable_trials(Store& store, const Key& key, const DeviceSpec& spec) {
+  auto trials = store.find_trials(key);
+  if (!trials) return {};
+  const Problem problem = problem_at(key, key.bucket.rows_min);
+  std::erase_if(*trials, [&](const Trial& trial) {
+    return trial.verdict.kind != VerdictKind::measured || trial.verdict.measurements.empty() ||
+           !is_offered(trial.candidate, problem, spec);
+  });
+  std::map<std::int64_t, double> best_ns;
+  for (const Trial& trial : *trials) {
+    for (const Measurement& at : trial.verdict.measurements) {
+      const auto [best, is_first] = best_ns.emplace(at.rows, at.median_ns);
+      best->second = std::min(best->second, at.median_ns);
+    }
+  }
+  std::stable_sort(trials->begin(), trials->end(), [&](const Trial& a, const Trial& b) {
+    return worst_loss(a, best_ns) < worst_loss(b, best_ns);
+  });
+  return std::move(*trials);
+}
+
+std::optional<Binary> find_usable_binary(Store& store, const Key& key, const Trial& trial,
+                                         const DeviceSpec& spec) {
+  auto binary = store.find_binary(trial.binary_digest);
+  if (!binary || !*binary) return std::nullopt;
+  const Source source = render(trial.candidate, problem_at(key, key.bucket.rows_min), spec);
+  if ((*binary)->source_digest != source.digest) return std::nullopt;
+  return std::move(*binary);
 }
 
 }  // namespace normd

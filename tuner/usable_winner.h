@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "kernels/device_spec.h"
 #include "kernels/key.h"
@@ -24,5 +25,12 @@ struct StoredWinner {
 };
 
 StoredWinner find_usable_winner(Store& store, const Key& key, const DeviceSpec& spec);
+
+// What may stand in for a winner that fails here: trials of the key that were measured and that the
+// catalog would offer now, best first; and the binary of one, if it is in the store, sound, and
+// made of the text that its template has now.
+std::vector<Trial> find_usable_trials(Store& store, const Key& key, const DeviceSpec& spec);
+std::optional<Binary> find_usable_binary(Store& store, const Key& key, const Trial& trial,
+                                         const DeviceSpec& spec);
 
 }  // namespace normd

@@ -45,6 +45,18 @@ void KernelCache::put(const Key& key, ServedKernelPointer kernel) {
   put_entry(key, std::move(kernel), going);
 }
 
+std::uint64_t KernelCache::drops() const {
+  const std::lock_guard lock(mutex_);
+  return drops_;
+}
+
+void KernelCache::put_unless_dropped(const Key& key, ServedKernelPointer kernel,
+                                     std::uint64_t drops) {
+  Entries going;
+  const std::lock_guard lock(mutex_);
+  if (drops == drops_) put_entry(key, std::move(kernel), going);
+}
+
 KnownMiss KernelCache::put_miss(const Key& key, KnownMiss miss) {
   Entries going;
   const std::lock_guard lock(mutex_);
@@ -88,6 +100,7 @@ void KernelCache::put_entry(const Key& key, Known known, Entries& going) {
 void KernelCache::drop(const Key& key) {
   Entries going;
   const std::lock_guard lock(mutex_);
+  ++drops_;  // also for a key that is not here: it may be on its way
   const auto place = places_.find(key);
   if (place == places_.end()) return;
   going.splice(going.begin(), entries_, place->second);

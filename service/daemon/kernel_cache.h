@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <list>
 #include <mutex>
 #include <unordered_map>
@@ -36,6 +37,11 @@ class KernelCache {
   // A miss whose time is over is not known.
   Known find(const Key& key, std::chrono::steady_clock::time_point now);
   void put(const Key& key, ServedKernelPointer kernel);
+  // How often anything was dropped; to be read before a kernel is looked for.
+  std::uint64_t drops() const;
+  // As put(), unless anything was dropped since `drops` was read: what was found then may have been
+  // forgotten or quarantined meanwhile.
+  void put_unless_dropped(const Key& key, ServedKernelPointer kernel, std::uint64_t drops);
   // A default that the key had stays. Returns what is known now.
   KnownMiss put_miss(const Key& key, KnownMiss miss);
   // For a key without a winner; does nothing once there is one.
@@ -68,6 +74,7 @@ class KernelCache {
 
   const std::size_t entries_max_;
   mutable std::mutex mutex_;
+  std::uint64_t drops_ = 0;
   Entries entries_;
   std::unordered_map<Key, Entries::iterator, KeyHash> places_;
 };

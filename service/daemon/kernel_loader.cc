@@ -6,11 +6,17 @@
 #include "tuner/usable_winner.h"
 
 namespace normd {
+namespace {
+
+// Of the trials of a key: where so many of the best fail, the device is at fault and not they.
+constexpr int instead_max = 4;
+
+}  // namespace
 
 Result<ServedKernelPointer> KernelLoader::load(const Key& key, Binary binary, const Launch& launch,
                                                const Candidate& candidate) {
   const std::string digest = binary.digest;
-  if (quarantined_.lock()->contains(digest)) {
+  if (is_quarantined(digest)) {
     return fail(ErrorCode::failed_precondition, "it failed on this device earlier");
   }
   auto loaded = parts_.serving
@@ -24,6 +30,7 @@ Result<ServedKernelPointer> KernelLoader::load(const Key& key, Binary binary, co
 }
 
 KernelLoader::Loaded KernelLoader::load_winner(const Key& key) {
+  const std::uint64_t drops = parts_.cache->drops();
   StoredWinner stored = find_usable_winner(*parts_.store, key, parts_.serving->spec());
   Loaded result{.unusable_winner = stored.winner.has_value(), .why = std::move(stored.why)};
   if (!stored.usable()) return result;
@@ -31,11 +38,34 @@ KernelLoader::Loaded KernelLoader::load_winner(const Key& key) {
       load(key, std::move(*stored.binary), stored.winner->launch, stored.winner->candidate);
   if (!loaded) {
     result.why = "the stored winner did not load: " + loaded.error().message;
+    result.failed_here = true;
+    result.kernel = load_instead(key);
     return result;
   }
-  parts_.cache->put(key, *loaded);
+  parts_.cache->put_unless_dropped(key, *loaded, drops);
   result.kernel = std::move(*loaded);
   return result;
+}
+
+ServedKernelPointer KernelLoader::load_instead(const Key& key) {
+  const DeviceSpec& spec = parts_.serving->spec();
+  int tried = 0;
+  for (const Trial& trial : find_usable_trials(*parts_.store, key, spec)) {
+    if (is_quarantined(trial.binary_digest)) continue;
+    // Before the binary is read: it goes from the store with its key.
+    const std::uint64_t drops = parts_.cache->drops();
+    auto binary = find_usable_binary(*parts_.store, key, trial, spec);
+    if (!binary) continue;
+    if (++tried > instead_max) break;
+    const Launch launch = launch_of(trial.candidate, problem_at(key, key.bucket.rows_min), spec);
+    auto loaded = load(key, std::move(*binary), launch, trial.candidate);
+    if (!loaded) continue;
+    parts_.log->info("winner_replaced",
+                     {{"key", to_text(key)}, {"candidate", to_text(trial.candidate)}});
+    parts_.cache->put_unless_dropped(key, *loaded, drops);
+    return std::move(*loaded);
+  }
+  return nullptr;
 }
 
 void KernelLoader::load_default(const Key& key, const Problem& problem,

@@ -30,8 +30,11 @@ class KernelLoader {
   struct Loaded {
     ServedKernelPointer kernel;    // null: a miss
     bool unusable_winner = false;  // there is a row, but it cannot be served
+    bool failed_here = false;      // sound in the store, but this device refuses it
     std::string why;
   };
+  // The stored winner, or where that has failed on this device, the best other trial of the key
+  // whose binary is stored.
   Loaded load_winner(const Key& key);
 
   // The default that `progress` names: it has passed the gate and answers for the key until the
@@ -40,8 +43,12 @@ class KernelLoader {
 
   // The kernel failed on the device: it is not served again by this process.
   void quarantine(const Key& key, const std::string& binary_digest, const Error& error);
+  bool is_quarantined(const std::string& binary_digest) {
+    return quarantined_.lock()->contains(binary_digest);
+  }
 
  private:
+  ServedKernelPointer load_instead(const Key& key);
   Result<ServedKernelPointer> load(const Key& key, Binary binary, const Launch& launch,
                                    const Candidate& candidate);
 

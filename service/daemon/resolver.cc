@@ -14,13 +14,6 @@ using Clock = std::chrono::steady_clock;
 // tuned the key meanwhile; a request for an untuned shape should not cost a query each time.
 constexpr std::chrono::seconds miss_believed{1};
 
-// A tuning that failed is not started again by every request for its shape: without a compiler,
-// say, each would fail alike.
-constexpr std::chrono::seconds retry_after{60};
-
-// Failures remembered; each is a key text. Beyond it all are forgotten, and tried again.
-constexpr std::size_t failures_max = 4096;
-
 Error stopping() {
   return {ErrorCode::unavailable, "the daemon is stopping", {}};
 }
@@ -84,16 +77,18 @@ Resolved Resolver::answer_meanwhile(const KnownMiss& miss) const {
   return {parts_.serving->fallback(), Origin::fallback, miss.key};
 }
 
-Result<Tuning> Resolver::run_tuning(const TuneRequest& request,
-                                    const std::function<void(const TuneProgress&)>& progress,
-                                    std::stop_token stop) {
+Result<std::optional<Tuning>> Resolver::run_tuning(
+    const TuneRequest& request, const std::function<void(const TuneProgress&)>& progress,
+    std::stop_token stop) {
   // The default among one template's candidates alone is not the key's.
-  bool wanted = request.template_name.empty();
+  const bool wanted = request.template_name.empty();
+  std::string loaded_digest;  // another one if the first falls in the race
   const auto watch = [&](const TuneProgress& now) {
-    if (wanted && !now.default_binary_digest.empty()) {
-      wanted = false;
+    if (wanted && now.default_binary_digest != loaded_digest) {
+      loaded_digest = now.default_binary_digest;
       const Key key = key_of(request.problem, request.mode);
       static_cast<void>(lookup_.post([this, key, problem = request.problem, now] {
+        if (now.default_binary_digest.empty()) return cache_.drop(key);
         loader_.load_default(key, problem, now);
       }));
     }
@@ -139,6 +134,9 @@ void Resolver::resolve_from_store(const Key& key, const ResolveAsk& ask,
       tune_behind(key, ask, looked.unusable_winner);
       return done(answer_meanwhile(miss));
     case Policy::wait:
+      if (looked.failed_here && behind_.was_refused_here(miss.key, Clock::now())) {
+        return done(answer_meanwhile(miss));
+      }
       return wait_for_tuning(key, ask, looked.unusable_winner, cancellation, done);
     case Policy::fail:
       return done(fail(not_tuned(miss.key)));
@@ -185,6 +183,7 @@ void Resolver::answer_after_tuning(const Key& key, const Result<Tuning>& tuning,
   KernelLoader::Loaded looked = loader_.load_winner(key);
   if (!looked.kernel) {
     parts_.log->warning("tuned_but_not_served", {{"key", to_text(key)}, {"why", looked.why}});
+    if (looked.failed_here) behind_.refused_here(to_text(key), Clock::now());
     return done(Resolved{parts_.serving->fallback(), Origin::fallback, to_text(key)});
   }
   std::string text = looked.kernel->key;
@@ -193,18 +192,9 @@ void Resolver::answer_after_tuning(const Key& key, const Result<Tuning>& tuning,
 
 void Resolver::tune_behind(const Key& key, const ResolveAsk& ask, bool again) {
   const std::string text = to_text(key);
-  {
-    const auto behind = behind_.lock();
-    Behind& entry = (*behind)[text];
-    if (entry.under_way || Clock::now() < entry.retry_at) return;
-    entry.under_way = true;
-  }
+  if (!behind_.begin(text, Clock::now())) return;
   Waiter waiter{.finished = [this, key, text](const Result<Tuning>& tuning) {
-    {
-      const auto behind = behind_.lock();
-      if (behind->size() > failures_max) behind->clear();
-      (*behind)[text] = {.retry_at = Clock::now() + retry_after};
-    }
+    behind_.failed(text, Clock::now());
     if (!tuning) {
       parts_.log->warning("tuning_failed", {{"key", text}, {"reason", tuning.error()}});
       return;
@@ -213,7 +203,9 @@ void Resolver::tune_behind(const Key& key, const ResolveAsk& ask, bool again) {
     // Loaded now, so that the next request is a hit. A winner that cannot be loaded keeps its
     // place among the failures: tuning it again at once would not help.
     static_cast<void>(lookup_.post([this, key, text] {
-      if (loader_.load_winner(key).kernel) behind_.lock()->erase(text);
+      const KernelLoader::Loaded looked = loader_.load_winner(key);
+      if (looked.kernel) behind_.forget(text);
+      if (!looked.kernel && looked.failed_here) behind_.refused_here(text, Clock::now());
     }));
   }};
   const TuneRequest request{.problem = ask.problem,
@@ -225,7 +217,7 @@ void Resolver::tune_behind(const Key& key, const ResolveAsk& ask, bool again) {
   auto ticket = tuning->submit(text, request, ask.client, std::move(waiter));
   if (ticket) return;
   parts_.log->warning("tuning_not_queued", {{"key", text}, {"reason", ticket.error()}});
-  behind_.lock()->erase(text);
+  behind_.forget(text);
 }
 
 Result<Joined> Resolver::tune(const TuneRequest& request, const std::string& client, Waiter waiter,
@@ -263,7 +255,9 @@ void Resolver::review() {
       if (!stored) continue;  // unreadable just now: what is loaded stays right
       const bool same = *stored && (*stored)->binary_digest == loaded.binary_digest &&
                         to_text((*stored)->candidate) == loaded.candidate;
-      if (!same) cache_.drop(loaded.key);
+      // What stands in for a winner that failed here goes on doing so.
+      const bool in_its_place = *stored && loader_.is_quarantined((*stored)->binary_digest);
+      if (!same && !in_its_place) cache_.drop(loaded.key);
     }
   }));
 }

@@ -4,7 +4,6 @@
 // launches.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <string>
 
@@ -14,6 +13,7 @@
 #include "service/daemon/counters.h"
 #include "service/daemon/kernel_loader.h"
 #include "service/daemon/task_thread.h"
+#include "service/daemon/tunings_behind.h"
 #include "tuner/guarded.h"
 #include "tuner/tuning_queue.h"
 
@@ -79,13 +79,6 @@ class Resolver {
   TuningQueue::Depth depth();
 
  private:
-  // Tunings that requests caused without waiting: which are under way, and which failed and when
-  // to try again.
-  struct Behind {
-    bool under_way = false;
-    std::chrono::steady_clock::time_point retry_at;
-  };
-
   // All of these on the lookup thread.
   void resolve_from_store(const Key& key, const ResolveAsk& ask,
                           const std::shared_ptr<Cancellation>& cancellation, const Done& done);
@@ -100,15 +93,15 @@ class Resolver {
   // The answer of a key without a winner: its default's if that is there, else the fallback's.
   Resolved answer_meanwhile(const KnownMiss& miss) const;
   // What the queue runs: the tuning itself, whose default is loaded as soon as it has passed.
-  Result<Tuning> run_tuning(const TuneRequest& request,
-                            const std::function<void(const TuneProgress&)>& progress,
-                            std::stop_token stop);
+  Result<std::optional<Tuning>> run_tuning(const TuneRequest& request,
+                                           const std::function<void(const TuneProgress&)>& progress,
+                                           std::stop_token stop);
   std::shared_ptr<TuningQueue> queue() { return *queue_.lock(); }
 
   const Parts parts_;
   KernelCache cache_;
   KernelLoader loader_;
-  Guarded<std::map<std::string, Behind>> behind_;
+  TuningsBehind behind_;
   Guarded<std::shared_ptr<TuningQueue>> queue_;  // null once tuning was stopped
   TaskThread lookup_;                            // last: its tasks use everything above
 };

@@ -29,20 +29,20 @@ ServedDevice::ServedDevice(Parts parts, std::unique_ptr<ServingThread> serving)
                                                 .turn_directory = parts_.turn_directory,
                                                 .tuned_by = "normd " NORMD_VERSION,
                                                 .stop_point = parts_.stop_point})),
-      resolver_(std::make_unique<Resolver>(
-          Resolver::Parts{.store = parts_.store,
-                          .serving = serving_.get(),
-                          .tune =
-                              [this](const TuneRequest& request,
-                                     const std::function<void(const TuneProgress&)>& progress,
-                                     std::stop_token stop) {
-                                return tuner_->tune(request, progress, std::move(stop));
-                              },
-                          .fingerprint = fingerprint_,
-                          .admission = parts_.admission,
-                          .counters = parts_.counters,
-                          .log = parts_.log,
-                          .tuning_budget_ms = parts_.tuning_budget_ms})) {}
+      resolver_(std::make_unique<Resolver>(Resolver::Parts{
+          .store = parts_.store,
+          .serving = serving_.get(),
+          .tune =
+              [this](const TuneRequest& request,
+                     const std::function<void(const TuneProgress&)>& progress,
+                     std::stop_token stop) {
+                return tuner_->tune_unless_elsewhere(request, progress, std::move(stop));
+              },
+          .fingerprint = fingerprint_,
+          .admission = parts_.admission,
+          .counters = parts_.counters,
+          .log = parts_.log,
+          .tuning_budget_ms = parts_.tuning_budget_ms})) {}
 
 void ServedDevice::run(RunAsk ask, std::shared_ptr<Cancellation> cancellation, Done done) {
   const auto shared = std::make_shared<RunAsk>(std::move(ask));

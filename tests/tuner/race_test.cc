@@ -9,13 +9,21 @@
 namespace normd {
 namespace {
 
+bool contains(const std::vector<int>& numbers, int number) {
+  return std::find(numbers.begin(), numbers.end(), number) != numbers.end();
+}
+
 // Made-up devices: the true time of each number, with whatever noise the test wants.
 class MadeUp {
  public:
   explicit MadeUp(std::map<int, double> true_ns) : true_ns_(std::move(true_ns)) {}
 
-  Result<std::vector<double>> sample(const std::vector<int>& numbers, std::size_t edge) {
+  Result<Race::Sampled> sample(const std::vector<int>& numbers, std::size_t edge) {
     ++calls;
+    if (calls == spoilt_call) return Race::Sampled{};
+    if (blame_from > 0 && calls >= blame_from && contains(numbers, to_blame)) {
+      return Race::Sampled{.ns = {}, .to_blame = to_blame};
+    }
     orders.push_back(numbers);
     drift_ += drift_per_call;
     std::vector<double> ns;
@@ -27,7 +35,7 @@ class MadeUp {
       ns.push_back(disturbed ? value * 3 : value);
       asked.insert(number);
     }
-    return ns;
+    return Race::Sampled{.ns = ns, .to_blame = {}};
   }
 
   Race::Sample function() {
@@ -39,6 +47,9 @@ class MadeUp {
   double drift_per_call = 0;
   bool outliers = false;
   int disturb_every = 0;
+  int spoilt_call = 0;
+  int blame_from = 0;
+  int to_blame = 0;
   int calls = 0;
   std::vector<std::vector<int>> orders;
   std::set<int> asked;
@@ -98,13 +109,51 @@ TEST(race, it_ends_early_when_all_intervals_are_narrow) {
   EXPECT_EQ(race.rounds(), rules.rounds_min);
 }
 
-TEST(race, out_of_time_ends_it_after_the_least_rounds) {
+TEST(race, out_of_time_ends_it_after_the_round_under_way) {
   MadeUp made({{control_copy, 90}, {0, 100}, {1, 101}});
   made.noise = 0.05;
-  const RaceRules rules{.noisy = 0};
-  Race race(rules, 1, made.function());
-  ASSERT_TRUE(race.run({0, 1}, 0, [] { return true; }));
-  EXPECT_EQ(race.rounds(), rules.rounds_min);
+  Race race({.noisy = 0}, 1, made.function());
+  ASSERT_TRUE(race.run({0, 1}, 0, [&] { return made.calls == 3; }));
+  EXPECT_EQ(race.rounds(), 3);
+}
+
+TEST(race, a_spoilt_round_costs_only_itself) {
+  MadeUp made({{control_copy, 90}, {0, 100}, {1, 103}});
+  made.spoilt_call = 4;  // the second edge of the second round
+  Race race({}, 2, made.function());
+  ASSERT_TRUE(race.run({0, 1}, 0, never));
+  EXPECT_GE(race.rounds(), RaceRules().rounds_min);
+  EXPECT_EQ(made.calls, 2 * race.rounds() + 2);
+  EXPECT_EQ(race.intervals(1)[0].samples, race.rounds());
+  EXPECT_EQ(race.intervals(1)[1].samples, race.rounds());
+}
+
+TEST(race, whoever_spoils_a_round_leaves_and_the_others_go_on) {
+  MadeUp made({{control_copy, 90}, {0, 100}, {1, 101}, {2, 99}});
+  made.blame_from = 4;
+  made.to_blame = 2;
+  Race race({}, 1, made.function());
+  ASSERT_TRUE(race.run({0, 1, 2}, 0, never));
+  EXPECT_EQ(race.intervals(2)[0].samples, 3);
+  EXPECT_GE(race.intervals(1)[0].samples, RaceRules().rounds_min);
+  EXPECT_FALSE(contains(made.orders.back(), 2));
+}
+
+TEST(race, it_is_over_when_the_one_that_stays_is_to_blame) {
+  MadeUp made({{control_copy, 90}, {0, 100}, {1, 101}});
+  made.blame_from = 3;
+  made.to_blame = 0;
+  Race race({}, 1, made.function());
+  ASSERT_TRUE(race.run({0, 1}, 0, never));
+  EXPECT_EQ(made.calls, 3);
+}
+
+TEST(race, a_race_that_cannot_be_sampled_ends_with_an_error) {
+  Race race({}, 1,
+            [](const auto&, std::size_t) -> Result<Race::Sampled> { return Race::Sampled{}; });
+  const auto ran = race.run({0, 1}, 0, never);
+  ASSERT_FALSE(ran);
+  EXPECT_EQ(ran.error().code, ErrorCode::internal);
 }
 
 TEST(race, a_disturbed_round_is_thrown_away_and_counted) {
@@ -118,11 +167,10 @@ TEST(race, a_disturbed_round_is_thrown_away_and_counted) {
 
 TEST(race, a_device_that_is_busy_most_of_the_time_is_reported) {
   int call = 0;
-  Race race(
-      {}, 1, [&](const std::vector<int>& numbers, std::size_t) -> Result<std::vector<double>> {
-        const double factor = ++call <= 4 ? 1 : 4;  // quiet at first, then somebody else comes
-        return std::vector<double>(numbers.size(), 100 * factor);
-      });
+  Race race({}, 1, [&](const std::vector<int>& numbers, std::size_t) -> Result<Race::Sampled> {
+    const double factor = ++call <= 4 ? 1 : 4;  // quiet at first, then somebody else comes
+    return Race::Sampled{.ns = std::vector<double>(numbers.size(), 100 * factor), .to_blame = {}};
+  });
   const auto ran = race.run({0, 1}, 0, never);
   ASSERT_FALSE(ran);
   EXPECT_EQ(ran.error().code, ErrorCode::unavailable);
@@ -138,7 +186,7 @@ TEST(race, outliers_do_not_change_who_is_faster) {
 }
 
 TEST(race, a_failed_sample_is_handed_on) {
-  Race race({}, 1, [](const std::vector<int>&, std::size_t) -> Result<std::vector<double>> {
+  Race race({}, 1, [](const std::vector<int>&, std::size_t) -> Result<Race::Sampled> {
     return fail(ErrorCode::unavailable, "the worker died");
   });
   const auto ran = race.run({0}, 0, never);

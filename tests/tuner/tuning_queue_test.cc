@@ -169,5 +169,76 @@ TEST(tuning_queue, a_failed_tuning_reaches_its_waiters_and_the_next_one_runs) {
   EXPECT_TRUE(second.get_future().get());
 }
 
+// Columns 500 are tuned by another process until `elsewhere` is false.
+class OneElsewhere {
+ public:
+  TuningQueue::TuneFunction function() {
+    return [this](const TuneRequest& request, const auto&,
+                  std::stop_token) -> Result<std::optional<Tuning>> {
+      if (request.problem.columns != 500) return Tuning{.elapsed_ms = request.problem.columns};
+      ++looks;
+      was_elsewhere = request.was_elsewhere;
+      if (elsewhere) return std::nullopt;
+      return Tuning{.from_store = true};
+    };
+  }
+  std::atomic<bool> elsewhere = true;
+  std::atomic<bool> was_elsewhere = false;
+  std::atomic<int> looks = 0;
+};
+
+TEST(tuning_queue, a_key_that_another_process_tunes_holds_up_no_other) {
+  OneElsewhere tuner;
+  TuningQueue queue(tuner.function(), 10);
+  std::promise<bool> from_store;
+  auto other_result = from_store.get_future();
+  ASSERT_TRUE(queue.submit("500", request_of(500), "c",
+                           {.progress = {}, .finished = [&](const Result<Tuning>& tuning) {
+                              from_store.set_value(tuning && tuning->from_store);
+                            }}));
+  for (const std::int64_t columns : {501, 502}) {
+    std::promise<std::int64_t> tuned;
+    ASSERT_TRUE(queue.submit(std::to_string(columns), request_of(columns), "c",
+                             {.progress = {}, .finished = [&](const Result<Tuning>& tuning) {
+                                tuned.set_value(tuning ? tuning->elapsed_ms : -1);
+                              }}));
+    auto result = tuned.get_future();
+    ASSERT_EQ(result.wait_for(5s), std::future_status::ready) << columns;
+    EXPECT_EQ(result.get(), columns);
+  }
+  EXPECT_EQ(queue.submit("500", request_of(500), "d", {})->joined, Joined::joined);
+  EXPECT_EQ(other_result.wait_for(0s), std::future_status::timeout);
+  tuner.elsewhere = false;
+  ASSERT_EQ(other_result.wait_for(5s), std::future_status::ready);
+  EXPECT_TRUE(other_result.get());
+  EXPECT_TRUE(tuner.was_elsewhere);
+  EXPECT_EQ(queue.depth().queued + queue.depth().running, 0);
+}
+
+TEST(tuning_queue, a_key_that_another_process_tunes_is_looked_at_now_and_then_and_can_be_left) {
+  OneElsewhere tuner;
+  TuningQueue queue(tuner.function(), 10);
+  const auto ticket = queue.submit("500", request_of(500), "c", {});
+  std::this_thread::sleep_for(600ms);
+  EXPECT_GE(tuner.looks, 2);
+  EXPECT_LE(tuner.looks, 4);
+  queue.remove(ticket->waiter);
+  EXPECT_EQ(queue.depth().waiters, 0);
+}
+
+TEST(tuning_queue, stopping_answers_a_key_that_another_process_tunes) {
+  OneElsewhere tuner;
+  std::promise<ErrorCode> code;
+  {
+    TuningQueue queue(tuner.function(), 10);
+    ASSERT_TRUE(queue.submit("500", request_of(500), "c",
+                             {.progress = {}, .finished = [&](const Result<Tuning>& tuning) {
+                                code.set_value(tuning.error().code);
+                              }}));
+    while (tuner.looks == 0) std::this_thread::sleep_for(1ms);
+  }
+  EXPECT_EQ(code.get_future().get(), ErrorCode::unavailable);
+}
+
 }  // namespace
 }  // namespace normd

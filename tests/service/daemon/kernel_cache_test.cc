@@ -46,6 +46,16 @@ TEST(KernelCache, a_second_winner_replaces_the_first) {
   EXPECT_EQ(cache.kernels(), 1u);
 }
 
+TEST(KernelCache, what_was_found_before_a_drop_is_not_kept) {
+  KernelCache cache(2);
+  const auto drops = cache.drops();
+  cache.drop(key_of(1));  // nothing is there yet
+  cache.put_unless_dropped(key_of(1), kernel("forgotten"), drops);
+  EXPECT_EQ(found(cache, key_of(1)), "");
+  cache.put_unless_dropped(key_of(1), kernel("new"), cache.drops());
+  EXPECT_EQ(found(cache, key_of(1)), "new");
+}
+
 TEST(KernelCache, a_miss_is_believed_for_its_time_only) {
   KernelCache cache(2);
   const auto now = Clock::now();
