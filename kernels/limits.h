@@ -9,7 +9,9 @@ namespace normd::limits {
 // Elements of x: 2^40 is 2 TiB of bf16, beyond any device; it keeps all byte offsets in 63 bits.
 inline constexpr std::int64_t elements_max = std::int64_t{1} << 40;
 
-// Columns: the widest row that is tested. Real models stay under 2^18.
+// Columns: the widest row whose tuning is known to stay within tuning_memory_bytes_max. Tests run
+// kernels up to 2^20; at 2^24 the host device takes longer than trial_ms_max. Real models stay
+// under 2^18.
 inline constexpr std::int64_t columns_max = std::int64_t{1} << 24;
 
 // Rows: bounded through elements_max for real widths; this bounds columns = 1.
@@ -49,7 +51,8 @@ inline constexpr std::int64_t compile_ms_max = 60'000;
 // call of the rare path cost ordinary rows nothing.
 inline constexpr int spill_bytes_max = 16;
 
-// Device memory one tuning may take: two edges, rotated buffer sets, guards.
+// Device memory one tuning may take: rows of mixed data for the gate, and the measured rows with
+// their buffer sets.
 inline constexpr std::int64_t tuning_memory_bytes_max = std::int64_t{4} << 30;
 
 // Kernels kept loaded in the daemon, per device; the least recently used go first.

@@ -10,6 +10,7 @@
 
 #include "kernels/check.h"
 #include "kernels/limits.h"
+#include "tuner/compiler/temporary_directory.h"
 #include "tuner/worker/messages.h"
 #include "tuner/worker/worker_process.h"
 
@@ -134,6 +135,7 @@ CompilePool::CompilePool(WorkerCommand worker_command, int workers)
 CompilePool::~CompilePool() {
   for (std::jthread& thread : state_->threads) thread.request_stop();
   state_->threads.clear();
+  TemporaryDirectory::sweep();  // workers that were ended at work cleaned up nothing
 }
 
 CompilePool::Batch CompilePool::begin() {

@@ -47,10 +47,24 @@ std::string number_text(double value) {
 bool is_settled(const Trial& trial) {
   if (trial.verdict.kind != VerdictKind::refused)
     return trial.verdict.kind == VerdictKind::measured;
+  // What the compiler said of the text depends on no process.
   const Reason reason = trial.verdict.reason;
-  const bool by_death =
-      reason == Reason::fault || reason == Reason::timeout || reason == Reason::compiler_fault;
-  return !by_death || trial.sightings >= 2;
+  const bool by_text = reason == Reason::compile_error || reason == Reason::spills;
+  return by_text || trial.sightings >= 2;
+}
+
+bool is_by_bytes(const Verdict& verdict) {
+  if (verdict.kind != VerdictKind::refused) return false;
+  switch (verdict.reason) {
+    case Reason::wrong_result:
+    case Reason::unwritten_output:
+    case Reason::guard_overwritten:
+    case Reason::not_repeatable:
+    case Reason::input_overwritten:
+      return true;
+    default:
+      return false;
+  }
 }
 
 std::string_view reason_name(Reason reason) {

@@ -75,8 +75,9 @@ struct Trial {
   int spill_bytes = -1;
   int shared_bytes = 0;
   int blocks_per_sm = 0;  // occupancy, as the driver computes it; 0 unknown
-  // Tunings that found this verdict. A process that died once may have died of something else: such
-  // a refusal is believed, and not tried again, from the second on.
+  // Worker processes that found this verdict, in this tuning and earlier ones. One process may have
+  // died, or have been spoilt, by something else: a refusal is believed, and the candidate not
+  // tried again, from the second on.
   int sightings = 1;
 
   bool operator==(const Trial&) const = default;
@@ -105,8 +106,11 @@ struct Winner {
   bool operator==(const Winner&) const = default;
 };
 
-// Whether a refusal says something of the candidate that needs no second look.
+// Whether a verdict says something of the candidate that needs no second look.
 bool is_settled(const Trial& trial);
+// Whether the gate saw wrong bytes: what another candidate may have left behind, so that the same
+// one is tried again at once in a new process.
+bool is_by_bytes(const Verdict& verdict);
 
 std::string_view reason_name(Reason reason);
 std::string_view verdict_kind_name(VerdictKind kind);

@@ -82,16 +82,22 @@ Frame TrialWorker::trial_frame(int number, const Loaded& loaded, bool passed) co
   return frame;
 }
 
-// A new process with the same workloads, and with every candidate that had passed.
 Result<void> TrialWorker::recover() {
+  if (++deaths_ > deaths_max) {
+    process_.reset();
+    pid_ = -1;
+    return fail(ErrorCode::failed_precondition, "the trial worker died " + std::to_string(deaths_) +
+                                                    " times on one problem; giving it up");
+  }
+  return renew();
+}
+
+// A new process with the same workloads, and with every candidate that had passed.
+Result<void> TrialWorker::renew() {
   if (stopped_) return fail(ErrorCode::failed_precondition, "the trial worker was stopped");
   ++restarts_;
   process_.reset();
   pid_ = -1;
-  if (++deaths_ > deaths_max) {
-    return fail(ErrorCode::failed_precondition, "the trial worker died " + std::to_string(deaths_) +
-                                                    " times on one problem; giving it up");
-  }
   if (auto started = start(); !started) return started;
   auto prepared = expect(ask(*prepared_, limit_), "prepared");
   if (!prepared) return fail(std::move(prepared.error()));
@@ -104,6 +110,18 @@ Result<void> TrialWorker::recover() {
 
 Result<TrialBench::Tried> TrialWorker::try_candidate(
     int number, Loaded loaded, std::optional<std::chrono::milliseconds> limit) {
+  auto first = try_once(number, loaded, limit);
+  if (!first || !is_by_bytes(first->verdict)) return first;
+  if (auto renewed = renew(); !renewed) return fail(std::move(renewed.error()));
+  auto second = try_once(number, loaded, limit);
+  if (!second) return second;
+  if (second->verdict.kind == VerdictKind::measured) drop(number);
+  if (second->verdict.reason == first->verdict.reason) first->sightings = 2;
+  return first;
+}
+
+Result<TrialBench::Tried> TrialWorker::try_once(int number, const Loaded& loaded,
+                                                std::optional<std::chrono::milliseconds> limit) {
   auto answer = expect(
       ask(trial_frame(number, loaded, loaded.passed_before), limit.value_or(limit_)), "verdict");
   TrialBench::Tried tried;
@@ -122,7 +140,7 @@ Result<TrialBench::Tried> TrialWorker::try_candidate(
   // A fault that was reported has ruined the process's context all the same.
   const bool ruined =
       tried.verdict.reason == Reason::fault || tried.verdict.reason == Reason::timeout;
-  if (tried.verdict.kind == VerdictKind::measured) loaded_[number] = std::move(loaded);
+  if (tried.verdict.kind == VerdictKind::measured) loaded_[number] = loaded;
   if (ruined) {
     if (auto recovered = recover(); !recovered) return fail(std::move(recovered.error()));
   }

@@ -35,7 +35,9 @@ class TrialWorker {
     Launch launch;
     bool passed_before = false;  // the gate's result is stored already
   };
-  // A process that died or hung is a refusal (fault, timeout) of this candidate.
+  // A process that died or hung is a refusal (fault, timeout) of this candidate. One for wrong
+  // bytes is looked at again in a new process; what passes there was wrong once and stays refused,
+  // with one sighting.
   Result<TrialBench::Tried> try_candidate(int number, Loaded loaded,
                                           std::optional<std::chrono::milliseconds> limit = {});
 
@@ -56,7 +58,10 @@ class TrialWorker {
  private:
   Result<void> start();
   Result<Frame> ask(const Frame& request, std::chrono::milliseconds limit);
+  Result<TrialBench::Tried> try_once(int number, const Loaded& loaded,
+                                     std::optional<std::chrono::milliseconds> limit);
   Result<void> recover();
+  Result<void> renew();
   Frame trial_frame(int number, const Loaded& loaded, bool passed) const;
 
   WorkerCommand command_;

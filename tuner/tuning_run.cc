@@ -238,6 +238,7 @@ Result<void> TuningRun::gate(int number) {
   if (!tried) return fail(worker_failed(std::move(tried.error())));
   if (!entry.passed_before) ++gates_;
   entry.trial.verdict = tried->verdict;
+  entry.trial.sightings = tried->sightings;
   if (tried->resources.registers > 0) entry.trial.registers = tried->resources.registers;
   entry.trial.blocks_per_sm = tried->resources.blocks_per_sm;
   if (tried->verdict.reason == Reason::timeout && limit.by_budget) {

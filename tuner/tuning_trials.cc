@@ -40,7 +40,7 @@ Result<void> TuningRun::settle(int number) {
   if (entry.trial.verdict.kind == VerdictKind::not_tried) return {};
   if (entry.trial.verdict.kind == VerdictKind::refused &&
       entry.trial.verdict.reason == entry.seen_before) {
-    entry.trial.sightings = entry.sightings_before + 1;
+    entry.trial.sightings += entry.sightings_before;
   }
   Result<void> stored = parts_.store->put_trial(parts_.key, entry.trial);
   for (const Entry& other : entries_) {

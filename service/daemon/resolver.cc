@@ -195,11 +195,7 @@ void Resolver::tune_behind(const Key& key, const ResolveAsk& ask, bool again) {
   if (!behind_.begin(text, Clock::now())) return;
   Waiter waiter{.finished = [this, key, text](const Result<Tuning>& tuning) {
     behind_.failed(text, Clock::now());
-    if (!tuning) {
-      parts_.log->warning("tuning_failed", {{"key", text}, {"reason", tuning.error()}});
-      return;
-    }
-    parts_.log->info("tuned", {{"key", text}, {"elapsed_ms", tuning->elapsed_ms}});
+    if (!tuning) return;  // the tuning itself is logged, whoever asked for it
     // Loaded now, so that the next request is a hit. A winner that cannot be loaded keeps its
     // place among the failures: tuning it again at once would not help.
     static_cast<void>(lookup_.post([this, key, text] {

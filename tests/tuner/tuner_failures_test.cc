@@ -110,6 +110,27 @@ TEST_F(TunerFailures, a_tuning_that_fails_by_itself_does_not_ask_to_be_tried_aga
   EXPECT_NE(tuning.error().code, ErrorCode::unavailable) << tuning.error().message;
 }
 
+// Wrong bytes in two processes are stored as settled and not looked at again; in one of two, the
+// candidate has another chance in the next tuning.
+TEST_F(TunerFailures, wrong_bytes_are_settled_once_two_processes_saw_them) {
+  script_->add("trial", text(100, 1), "refuse");
+  script_->add("trial", text(100, 2), "refuse", 1);
+  const auto tuner = make_tuner(*store_);
+  ASSERT_TRUE(tune(*tuner, request_of(100)));
+  EXPECT_EQ(script_->followed(0), 2u);
+  EXPECT_EQ(stored(100, 1)->sightings, 2);
+  EXPECT_TRUE(is_settled(*stored(100, 1)));
+  EXPECT_EQ(stored(100, 2)->verdict.reason, Reason::wrong_result);
+  EXPECT_EQ(stored(100, 2)->sightings, 1);
+  EXPECT_FALSE(is_settled(*stored(100, 2)));
+
+  TuneRequest request = request_of(100);
+  request.again = true;
+  ASSERT_TRUE(tune(*tuner, request));
+  EXPECT_EQ(script_->followed(0), 2u);
+  EXPECT_EQ(stored(100, 2)->verdict.kind, VerdictKind::measured);
+}
+
 TEST_F(TunerFailures, a_worker_that_died_between_two_tunings_is_started_again) {
   const auto tuner = make_tuner(*store_);
   ASSERT_TRUE(tune(*tuner, request_of(100)));

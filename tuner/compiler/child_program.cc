@@ -9,12 +9,9 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <string_view>
-#include <system_error>
 #include <thread>
-#include <utility>
 
 #include "kernels/check.h"
 
@@ -122,29 +119,6 @@ bool wait_until(pid_t child, Clock::time_point deadline, int& status) {
 }
 
 }  // namespace
-
-Result<TemporaryDirectory> TemporaryDirectory::create() {
-  std::error_code problem;
-  const std::filesystem::path place = std::filesystem::temp_directory_path(problem);
-  if (problem) {
-    return fail(ErrorCode::failed_precondition,
-                "no place for temporary files (TMPDIR, else /tmp): " + problem.message());
-  }
-  std::string pattern = (place / "normd-XXXXXX").string();
-  if (mkdtemp(pattern.data()) == nullptr) {
-    return fail(ErrorCode::failed_precondition,
-                "making a temporary directory in " + place.string() + ": " + std::strerror(errno));
-  }
-  return TemporaryDirectory(pattern);
-}
-
-TemporaryDirectory::TemporaryDirectory(TemporaryDirectory&& other) noexcept
-    : path_(std::exchange(other.path_, {})) {}
-
-TemporaryDirectory::~TemporaryDirectory() {
-  std::error_code ignored;  // what cannot be removed stays, and nothing depends on it
-  if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
-}
 
 Result<ProgramEnd> run_to_end(const ChildProgram& program) {
   NORMD_CHECK(!program.command.empty());

@@ -1,5 +1,5 @@
 // Running another program to its end: no shell, nothing inherited but the environment, its words
-// kept, and never longer than a limit. TemporaryDirectory is the place it may write to.
+// kept, and never longer than a limit. It writes to a TemporaryDirectory.
 // Plain functions; any thread.
 #pragma once
 
@@ -11,22 +11,6 @@
 #include "kernels/error.h"
 
 namespace normd {
-
-// A private directory, removed with all that is in it.
-class TemporaryDirectory {
- public:
-  // In the system's place for temporary files, which TMPDIR names. failed_precondition: there is
-  // none that can be written to.
-  static Result<TemporaryDirectory> create();
-  TemporaryDirectory(TemporaryDirectory&& other) noexcept;
-  TemporaryDirectory& operator=(TemporaryDirectory&&) = delete;
-  ~TemporaryDirectory();
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  explicit TemporaryDirectory(std::filesystem::path path) : path_(std::move(path)) {}
-  std::filesystem::path path_;  // empty once moved from
-};
 
 struct ChildProgram {
   std::vector<std::string> command;  // the program, looked for on PATH, and its arguments

@@ -17,9 +17,10 @@ struct CompilerPlaces {
   std::string nvrtc_library;  // the file to open; empty: the search of nvrtc_library.h
 };
 
-// The compiler's refusal of the text is invalid_argument, with its log as the message; a compiler
-// that cannot be used at all (library or builtins missing, too old for the target) is
-// failed_precondition. A target newer than NVRTC knows becomes PTX of its newest.
+// The compiler's refusal of the text is invalid_argument, with its log as the message: it is stored
+// for ever, so nothing else is. A compiler that cannot be used, or not now (library or builtins
+// missing, too old for the target, no memory, a full disk), is failed_precondition; one that
+// stumbled over the text, internal. A target newer than NVRTC knows becomes PTX of its newest.
 Result<Binary> compile(const Source& source, const CompilerPlaces& places = {});
 
 // "NVRTC 13.0" or "g++ 12.2.0", for `target`; the toolchain that a stored refusal holds for.

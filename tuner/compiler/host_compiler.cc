@@ -9,7 +9,9 @@
 
 #include "kernels/check.h"
 #include "kernels/digest.h"
+#include "kernels/text.h"
 #include "tuner/compiler/child_program.h"
+#include "tuner/compiler/temporary_directory.h"
 
 namespace normd {
 namespace {
@@ -18,7 +20,7 @@ namespace {
 constexpr char source_file[] = "kernel.cc";
 constexpr char object_file[] = "kernel.so";
 
-// The exit code of GCC for a fault of its own, such as a child that was killed.
+// The exit code of GCC when it stumbled over the text.
 constexpr int internal_compiler_error = 4;
 
 struct FoundCompiler {
@@ -109,16 +111,36 @@ std::optional<std::string> read_file(const std::filesystem::path& path) {
   return bytes;
 }
 
-Error compile_error(const Source& source, const FoundCompiler& found, const ProgramEnd& end) {
-  std::string message = found.version;
-  if (end.signal != 0) {
-    message += " died of signal " + std::to_string(end.signal) + " on ";
-  } else {
-    message += " refused ";
+// Whether a line says what is wrong with the text and where: "kernel.cc:12:3: error: ...". What has
+// no place in it is the toolchain's own trouble: a missing tool, a full disk, no memory, a kill. So
+// are fatal errors, which name a place of the text even when the disk is full.
+bool blames_the_text(std::string_view output) {
+  const std::string place = std::string(source_file) + ":";
+  for (const std::string_view line : split(output, '\n')) {
+    const std::size_t error = line.find(": error: ");
+    if (error == std::string_view::npos || !line.starts_with(place)) continue;
+    const std::string_view numbers = line.substr(place.size(), error - place.size());
+    if (numbers.find_first_not_of("0123456789:") == std::string_view::npos) return true;
   }
-  const bool at_fault = end.signal != 0 || end.exit_code == internal_compiler_error;
-  return Error{.code = at_fault ? ErrorCode::internal : ErrorCode::invalid_argument,
-               .message = message + source.entry + ":\n" + end.output};
+  return false;
+}
+
+// What a failed compilation says of the text, if anything (host_compiler.h).
+Error compile_error(const Source& source, const FoundCompiler& found, const ProgramEnd& end) {
+  Error error{.code = ErrorCode::failed_precondition, .message = found.version};
+  if (blames_the_text(end.output)) {
+    error.code = ErrorCode::invalid_argument;
+    error.message += " refused ";
+  } else if (end.exit_code == internal_compiler_error) {
+    error.code = ErrorCode::internal;
+    error.message += " stumbled over ";
+  } else if (end.signal != 0) {
+    error.message += " died of signal " + std::to_string(end.signal) + " on ";
+  } else {
+    error.message += " could not work on ";
+  }
+  error.message += source.entry + ":\n" + end.output;
+  return error;
 }
 
 }  // namespace
@@ -141,7 +163,12 @@ Result<Binary> compile_with_host_compiler(const Source& source, const HostCompil
   const auto end = run_to_end({.command = command_line(*found, source),
                                .directory = directory->path(),
                                .limit = compiler.limit});
-  if (!end) return fail(end.error());
+  if (!end) {
+    // Anything but an endless run: no process, no pipe, no program.
+    const bool hung = end.error().code == ErrorCode::deadline_exceeded;
+    return fail(hung ? ErrorCode::deadline_exceeded : ErrorCode::failed_precondition,
+                end.error().message);
+  }
   if (end->exit_code != 0) return fail(compile_error(source, *found, *end));
   auto bytes = read_file(directory->path() / object_file);
   if (!bytes) {

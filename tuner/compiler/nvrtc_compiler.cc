@@ -55,18 +55,7 @@ Error compile_error(const NvrtcLibrary& library, const Source& source, const Nvr
   const std::string message = library.description() + " refused " + source.entry + " for " +
                               target.architecture + ": " + words_of(library, result) +
                               (log.empty() ? "" : "\n" + log);
-  // Only NVRTC_ERROR_COMPILATION says something about the text. Bad options, missing builtins and
-  // lack of memory are the toolchain's own trouble and must not be remembered against a candidate.
-  switch (result) {
-    case NVRTC_ERROR_COMPILATION:
-      return Error{ErrorCode::invalid_argument, message, {}};
-    case NVRTC_ERROR_OUT_OF_MEMORY:
-      return Error{ErrorCode::resource_exhausted, message, {}};
-    case NVRTC_ERROR_INTERNAL_ERROR:
-      return Error{ErrorCode::internal, message, {}};
-    default:
-      return Error{ErrorCode::failed_precondition, message, {}};
-  }
+  return Error{nvrtc_error_code(result, log), message, {}};
 }
 
 Result<std::string> image_of(const NvrtcLibrary& library, nvrtcProgram program,
@@ -105,6 +94,17 @@ int integer_before(std::string_view text, std::size_t position) {
 }
 
 }  // namespace
+
+ErrorCode nvrtc_error_code(nvrtcResult result, std::string_view log) {
+  // Bad options, missing builtins and lack of memory are the toolchain's own trouble and must not
+  // be remembered against a candidate. Lack of memory can also end a compilation half way: then
+  // nothing in the log names a place in the text, nor does ptxas say what is wrong with it.
+  if (result == NVRTC_ERROR_INTERNAL_ERROR) return ErrorCode::internal;
+  const bool blames_the_text = log.find("): error") != std::string_view::npos ||
+                               log.find("ptxas error") != std::string_view::npos;
+  return result == NVRTC_ERROR_COMPILATION && blames_the_text ? ErrorCode::invalid_argument
+                                                              : ErrorCode::failed_precondition;
+}
 
 Result<NvrtcTarget> nvrtc_target(const NvrtcLibrary& library, const std::string& target) {
   const bool ptx = target.starts_with("compute_");

@@ -21,6 +21,10 @@ struct NvrtcTarget {
 // Targets older than the whole list are failed_precondition, malformed ones invalid_argument.
 Result<NvrtcTarget> nvrtc_target(const NvrtcLibrary& library, const std::string& target);
 
+// What a failed compilation is, by what NVRTC returned and logged. invalid_argument: it names what
+// is wrong with the text. internal: it stumbled over it. failed_precondition: anything else.
+ErrorCode nvrtc_error_code(nvrtcResult result, std::string_view log);
+
 // Errors as in compiler.h.
 Result<Binary> compile_with_nvrtc(const NvrtcLibrary& library, const Source& source);
 

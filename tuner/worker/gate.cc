@@ -11,8 +11,10 @@
 namespace normd {
 namespace {
 
-// What the host compares bit for bit: small enough to cost a millisecond or two.
+// What the host compares bit for bit: small enough to cost a millisecond or two. Wide rows take
+// more, so that every kind lies there at once; and the widest lie there a few at a time.
 constexpr std::int64_t kinds_bytes_max = std::int64_t{8} << 20;
+constexpr std::int64_t wide_kinds_bytes_max = std::int64_t{64} << 20;
 
 // Elements from which on the average rounding error is what it is in the limit, to a few percent.
 constexpr std::int64_t averaging_elements = 1 << 14;
@@ -45,14 +47,18 @@ std::string describe(const CheckRecord& record, std::string_view where) {
 // One candidate going through; each step returns false once the verdict is set.
 class Passage {
  public:
-  Passage(const GateParts& parts, Kernel& kernel, const Tolerance& tolerance)
-      : parts_(parts), kernel_(kernel), tolerance_(tolerance) {}
+  Passage(const GateParts& parts, Kernel& kernel, Kernel& on_few_blocks, const Tolerance& tolerance)
+      : parts_(parts), kernel_(kernel), on_few_blocks_(on_few_blocks), tolerance_(tolerance) {}
 
   Verdict run() {
     verdict_.kind = VerdictKind::measured;
-    const std::int64_t rows = rows_for_kinds();
-    (void)(out_of_place(rows) && repeat(rows) && in_place(rows) && guards_hold("mixed rows") &&
-           sizes());
+    (void)(mixed_rows() && sizes());
+    // What a refused candidate spoilt must not be laid at the next one's door. Where this fails the
+    // device is lost, and the next call says so.
+    if (verdict_.kind != VerdictKind::measured) {
+      (void)parts_.kinds->restore();
+      (void)parts_.sized->restore();
+    }
     return verdict_;
   }
 
@@ -74,10 +80,11 @@ class Passage {
   }
   bool ok(const Result<void>& done) { return done ? true : set(from_error(done.error())); }
 
-  bool launch(const NormArguments& arguments) {
-    return ok(parts_.device->launch({&kernel_, bytes_of(arguments), arguments.rows})) &&
+  bool launch(Kernel& kernel, const NormArguments& arguments) {
+    return ok(parts_.device->launch({&kernel, bytes_of(arguments), arguments.rows})) &&
            ok(parts_.device->synchronize());
   }
+  bool launch(const NormArguments& arguments) { return launch(kernel_, arguments); }
 
   bool matches(const Workload& workload, std::int64_t rows, std::string_view where) {
     const auto record = workload.check(*parts_.checker, rows, tolerance_);
@@ -109,11 +116,22 @@ class Passage {
     return set(refused(Reason::wrong_result, text.str()));
   }
 
+  bool mixed_rows() {
+    const std::int64_t rows = rows_for_kinds();
+    for (int laying = 0; laying < parts_.kinds->layings(); ++laying) {
+      if (!ok(parts_.kinds->lay(laying)) || !out_of_place(rows) || !repeat(rows) ||
+          !on_few_blocks(rows) || !in_place(rows) || !guards_hold(*parts_.kinds, "mixed rows")) {
+        return false;
+      }
+    }
+    return true;
+  }
+
   bool out_of_place(std::int64_t rows) {
     Workload& kinds = *parts_.kinds;
     if (!ok(kinds.poison_outputs()) || !launch(kinds.arguments(rows))) return false;
     // Before the values: a changed input would make the answer look wrong in another way.
-    if (!guards_hold("mixed rows") || !inputs_hold()) return false;
+    if (!guards_hold(kinds, "mixed rows") || !inputs_hold(kinds, "mixed rows")) return false;
     if (!matches(kinds, rows, "mixed rows")) return false;
     const auto untouched = kinds.gaps_untouched(rows);
     if (!untouched) return set(from_error(untouched.error()));
@@ -141,6 +159,13 @@ class Passage {
            same_bits(rows, false, "a second run on the same data");
   }
 
+  bool on_few_blocks(std::int64_t rows) {
+    return ok(parts_.kinds->poison_outputs()) &&
+           launch(on_few_blocks_, parts_.kinds->arguments(rows)) &&
+           same_bits(rows, false,
+                     "a run on " + std::to_string(on_few_blocks_.launch().blocks_max) + " blocks");
+  }
+
   bool in_place(std::int64_t rows) {
     Workload& kinds = *parts_.kinds;
     if (!kinds.can_run_in_place()) return true;
@@ -148,34 +173,37 @@ class Passage {
            launch(kinds.in_place_arguments(rows)) && same_bits(rows, true, "a run in place");
   }
 
-  bool guards_hold(const std::string& where, Workload* workload = nullptr) {
-    const auto guard = (workload != nullptr ? workload : parts_.kinds)->damaged_guard();
+  bool guards_hold(const Workload& workload, const std::string& where) {
+    const auto guard = workload.damaged_guard();
     if (!guard) return set(from_error(guard.error()));
     if (guard->empty()) return true;
     return set(
         refused(Reason::guard_overwritten, "bytes outside " + *guard + " changed (" + where + ")"));
   }
 
-  bool inputs_hold() {
-    const auto input = parts_.kinds->changed_input();
+  bool inputs_hold(const Workload& workload, const std::string& where) {
+    const auto input = workload.changed_input();
     if (!input) return set(from_error(input.error()));
     if (input->empty()) return true;
-    return set(refused(Reason::input_overwritten, *input + " changed out of place"));
+    return set(
+        refused(Reason::input_overwritten, *input + " changed out of place (" + where + ")"));
   }
 
   // One launch at each of the real row counts, every element checked.
   bool sizes() {
+    Workload& sized = *parts_.sized;
     for (const std::int64_t rows : parts_.sized_rows) {
-      if (!ok(parts_.sized->poison_outputs()) || !launch(parts_.sized->arguments(rows)))
-        return false;
-      if (!matches(*parts_.sized, rows, std::to_string(rows) + " rows")) return false;
-      if (!guards_hold(std::to_string(rows) + " rows", parts_.sized)) return false;
+      const std::string where = std::to_string(rows) + " rows";
+      if (!ok(sized.poison_outputs()) || !launch(sized.arguments(rows))) return false;
+      if (!guards_hold(sized, where) || !inputs_hold(sized, where)) return false;
+      if (!matches(sized, rows, where)) return false;
     }
     return true;
   }
 
   const GateParts& parts_;
   Kernel& kernel_;
+  Kernel& on_few_blocks_;
   const Tolerance& tolerance_;
   Verdict verdict_;
   std::vector<char> first_;
@@ -186,15 +214,24 @@ class Passage {
 std::int64_t kinds_rows(const Problem& problem, const DeviceSpec& spec) {
   const auto row_bytes =
       problem.columns * static_cast<std::int64_t>(size_bytes(problem.x) + size_bytes(problem.y));
-  const std::int64_t fitting = std::max<std::int64_t>(1, kinds_bytes_max / row_bytes);
-  // Every kind once, with neighbours on both sides, whatever the width.
-  const std::int64_t least = 3 * static_cast<std::int64_t>(row_kinds_max);
+  const std::int64_t fitting = kinds_bytes_max / row_bytes;
+  // Every kind with neighbours on both sides; at the widest, three rows of different kinds.
+  const std::int64_t least =
+      std::clamp<std::int64_t>(wide_kinds_bytes_max / row_bytes, 3, mixed_rows_period);
   const std::int64_t host_most = spec.kind == DeviceKind::host ? 67 : std::int64_t{1} << 20;
   return std::clamp(std::min(fitting, host_most), least, std::int64_t{1} << 20);
 }
 
-Verdict run_gate(const GateParts& parts, Kernel& kernel, const Tolerance& tolerance) {
-  return Passage(parts, kernel, tolerance).run();
+Launch few_blocks(const Launch& launch, std::int64_t rows) {
+  const std::int64_t groups = std::clamp<std::int64_t>(rows / (4 * launch.rows_per_block), 1, 3);
+  Launch few = launch;
+  few.blocks_max = std::min(launch.blocks_max, groups * launch.blocks_per_row);
+  return few;
+}
+
+Verdict run_gate(const GateParts& parts, Kernel& kernel, Kernel& on_few_blocks,
+                 const Tolerance& tolerance) {
+  return Passage(parts, kernel, on_few_blocks, tolerance).run();
 }
 
 }  // namespace normd

@@ -1,6 +1,6 @@
 // The gate before the clock: no candidate is timed, stored or served before its output has matched
-// the float64 reference on hard data, twice with the same bits, in place and out of place, with
-// guards, gaps and inputs untouched. Belongs to its Device's thread.
+// the float64 reference on hard data, again with the same bits on the whole grid, on a few blocks
+// and in place, with guards, gaps and inputs untouched. Belongs to its Device's thread.
 #pragma once
 
 #include <vector>
@@ -12,7 +12,8 @@
 namespace normd {
 
 // Rows for the `kinds` workload of a problem: enough for two waves of small blocks and a partial
-// one, few enough that outputs can be compared on the host.
+// one, few enough that outputs can be compared on the host. Never less than three, so that a row
+// has neighbours; where that leaves too few for all kinds, the workload has several layings.
 std::int64_t kinds_rows(const Problem& problem, const DeviceSpec& spec);
 
 struct GateParts {
@@ -23,8 +24,14 @@ struct GateParts {
   Workload* sized = nullptr;             // holds at least the largest of them
 };
 
+// The launch of a candidate on so few blocks that each takes several rows in turn, over what the
+// row before has left in shared memory. Its bits must be those of the whole grid.
+Launch few_blocks(const Launch& launch, std::int64_t rows);
+
+// `on_few_blocks` is the same binary loaded with that launch, for the rows of `kinds`.
 // kind `measured` (without measurements) when everything holds; else `refused` with the first
 // reason, or `not_tried` when memory or the device failed for outside reasons.
-Verdict run_gate(const GateParts& parts, Kernel& kernel, const Tolerance& tolerance);
+Verdict run_gate(const GateParts& parts, Kernel& kernel, Kernel& on_few_blocks,
+                 const Tolerance& tolerance);
 
 }  // namespace normd

@@ -1,6 +1,8 @@
 #include "tuner/worker/input_data.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "kernels/check.h"
@@ -116,8 +118,17 @@ std::vector<char> make_row(RowKind kind, DType dtype, std::int64_t columns, std:
   }
   Random random(seed);
   const Shape shape = shape_of(kind, dtype);
-  std::vector<char> row = fill(
-      dtype, columns, [&](std::int64_t) { return shape.mean + shape.spread * random.normal(); });
+  std::vector<char> row = fill(dtype, std::min(columns, tile_elements), [&](std::int64_t) {
+    return shape.mean + shape.spread * random.normal();
+  });
+  const std::size_t row_bytes = static_cast<std::size_t>(columns) * size_bytes(dtype);
+  std::size_t done = row.size();
+  row.resize(row_bytes);
+  while (done < row_bytes) {
+    const std::size_t more = std::min(done, row_bytes - done);
+    std::memcpy(row.data() + done, row.data(), more);
+    done += more;
+  }
   if (kind == RowKind::with_nan) {
     store_element(dtype, row.data(), static_cast<std::size_t>(columns - 1),
                   std::numeric_limits<double>::quiet_NaN());

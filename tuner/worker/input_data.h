@@ -30,6 +30,9 @@ enum class RowKind : std::uint8_t {
 
 inline constexpr int row_kinds_max = 12;
 
+// Random data repeats with this period: a prime, and so no multiple of any likely row or block.
+inline constexpr std::int64_t tile_elements = 1048573;
+
 std::vector<RowKind> row_kinds(DType x, Grade grade);
 std::string_view row_kind_name(RowKind kind);
 

@@ -3,6 +3,19 @@
 #include <algorithm>
 
 namespace normd {
+namespace {
+
+// A stride for strided rows that is longer than the row by `steps` alignment steps.
+RowSpan padded_span(const Problem& problem, DType dtype, int steps) {
+  RowSpan span{.dtype = dtype, .columns = problem.columns, .stride = problem.columns};
+  if (problem.rows_layout == RowsLayout::contiguous) return span;
+  const auto size = static_cast<std::int64_t>(size_bytes(dtype));
+  const std::int64_t step = std::max<std::int64_t>(1, problem.align_bytes / size);
+  span.stride = (problem.columns + step - 1) / step * step + steps * step;
+  return span;
+}
+
+}  // namespace
 
 std::size_t RowSpan::bytes(std::int64_t rows) const {
   return static_cast<std::size_t>((rows - 1) * stride + columns) * size_bytes(dtype);
@@ -31,13 +44,8 @@ bool RowSpan::gaps_hold(const std::vector<char>& span, std::int64_t rows,
   return true;
 }
 
-RowSpan padded_span(const Problem& problem, DType dtype, int steps) {
-  RowSpan span{.dtype = dtype, .columns = problem.columns, .stride = problem.columns};
-  if (problem.rows_layout == RowsLayout::contiguous) return span;
-  const auto size = static_cast<std::int64_t>(size_bytes(dtype));
-  const std::int64_t step = std::max<std::int64_t>(1, problem.align_bytes / size);
-  span.stride = (problem.columns + step - 1) / step * step + steps * step;
-  return span;
+BufferSpans buffer_spans(const Problem& problem) {
+  return {.x = padded_span(problem, problem.x, 1), .y = padded_span(problem, problem.y, 2)};
 }
 
 }  // namespace normd

@@ -22,8 +22,13 @@ struct RowSpan {
   bool gaps_hold(const std::vector<char>& span, std::int64_t rows, unsigned char byte) const;
 };
 
-// A stride for strided rows that is longer than the row by `steps` alignment steps, so that x and y
-// can differ; columns for contiguous rows.
-RowSpan padded_span(const Problem& problem, DType dtype, int steps);
+// How x and y of a problem lie in a worker's buffers, for the gate and for the clock alike: strided
+// rows one and two alignment steps longer than needed, so that the strides differ and every row
+// starts as aligned as the problem promises; contiguous rows without gaps.
+struct BufferSpans {
+  RowSpan x;
+  RowSpan y;
+};
+BufferSpans buffer_spans(const Problem& problem);
 
 }  // namespace normd

@@ -26,14 +26,16 @@ std::size_t even_copy_bytes(std::size_t bytes) {
 }  // namespace
 
 std::size_t Stopwatch::x_bytes() const {
-  return static_cast<std::size_t>(problem_.rows * problem_.columns) * size_bytes(problem_.x);
+  return spans_.x.bytes(problem_.rows);
 }
 std::size_t Stopwatch::y_bytes() const {
-  return static_cast<std::size_t>(problem_.rows * problem_.columns) * size_bytes(problem_.y);
+  return spans_.y.bytes(problem_.rows);
 }
 
+// The elements alone: what lies between strided rows is nobody's work.
 std::size_t Stopwatch::copy_bytes() const {
-  return std::min(x_bytes(), y_bytes());
+  return static_cast<std::size_t>(problem_.rows * problem_.columns) *
+         std::min(size_bytes(problem_.x), size_bytes(problem_.y));
 }
 
 Result<Stopwatch::BufferSet> Stopwatch::make_set(const Workload& source) {
@@ -99,8 +101,8 @@ NormArguments Stopwatch::arguments(int index) const {
                        .workspace = nullptr,
                        .rows = problem_.rows,
                        .columns = problem_.columns,
-                       .x_row_stride = problem_.columns,
-                       .y_row_stride = problem_.columns,
+                       .x_row_stride = spans_.x.stride,
+                       .y_row_stride = spans_.y.stride,
                        .epsilon = workload_epsilon,
                        .flags = dtype_flags(problem_)};
 }

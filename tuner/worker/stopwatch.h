@@ -18,7 +18,8 @@ namespace normd {
 
 class Stopwatch {
  public:
-  // Allocates the buffer sets and fills x from `source`, which holds at least problem.rows rows.
+  // Allocates the buffer sets, rows lying as in a workload, and fills x from `source`, which holds
+  // at least problem.rows rows of the same problem.
   static Result<Stopwatch> make(Device& device, const Problem& problem, CacheState cache,
                                 const Workload& source);
 
@@ -39,16 +40,17 @@ class Stopwatch {
   };
 
   Stopwatch(Device& device, const Problem& problem, CacheState cache)
-      : device_(&device), problem_(problem), cache_(cache) {}
+      : device_(&device), problem_(problem), spans_(buffer_spans(problem)), cache_(cache) {}
   Result<BufferSet> make_set(const Workload& source);
   Result<Recorded> record(Kernel* kernel, int launches);
   NormArguments arguments(int set) const;
-  std::size_t x_bytes() const;
+  std::size_t x_bytes() const;  // of one set's buffers, gaps between rows included
   std::size_t y_bytes() const;
   std::size_t copy_bytes() const;  // of the control copy
 
   Device* device_;
   Problem problem_;
+  BufferSpans spans_;
   CacheState cache_;
   std::unique_ptr<Memory> gamma_, beta_;
   std::vector<BufferSet> sets_;

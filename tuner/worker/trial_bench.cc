@@ -1,6 +1,7 @@
 #include "tuner/worker/trial_bench.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "kernels/catalog.h"
 #include "kernels/check.h"
@@ -12,6 +13,16 @@ namespace normd {
 namespace {
 
 constexpr std::uint64_t seed = 20260101;  // the same data in every tuning
+
+Problem mixed_problem(Problem problem, const DeviceSpec& spec) {
+  problem.rows = kinds_rows(problem, spec);
+  return problem;
+}
+
+Problem sized_problem(Problem problem, const std::vector<std::int64_t>& rows) {
+  problem.rows = *std::max_element(rows.begin(), rows.end());
+  return problem;
+}
 
 }  // namespace
 
@@ -44,16 +55,15 @@ Result<void> TrialBench::prepare(const Problem& problem, const std::vector<std::
   clear();
   problem_ = problem;
   grade_ = grade;
-  Problem sized = problem;
-  sized.rows = *std::max_element(rows.begin(), rows.end());
-  // x and y of the workload once more as buffer sets; the smaller row counts come on top.
-  if (3.0 * workload_bytes(sized) > static_cast<double>(limits::tuning_memory_bytes_max)) {
-    return fail(ErrorCode::resource_exhausted,
-                "measuring " + to_text(sized) + " would take more device memory than " +
-                    std::to_string(limits::tuning_memory_bytes_max) + " bytes");
+  const Problem mixed = mixed_problem(problem, device_->spec());
+  const Problem sized = sized_problem(problem, rows);
+  if (const double bytes = bench_bytes(problem, rows, device_->spec());
+      bytes > static_cast<double>(limits::tuning_memory_bytes_max)) {
+    return fail(ErrorCode::resource_exhausted, "measuring " + to_text(sized) + " would take " +
+                                                   std::to_string(std::llround(bytes)) +
+                                                   " bytes of device memory, allowed are " +
+                                                   std::to_string(limits::tuning_memory_bytes_max));
   }
-  Problem mixed = problem;
-  mixed.rows = kinds_rows(problem, device_->spec());
   auto kinds_workload = Workload::kinds(*device_, mixed, grade, seed);
   if (!kinds_workload) return fail(std::move(kinds_workload.error()));
   auto sized_workload = Workload::sized(*device_, sized, seed);
@@ -77,8 +87,13 @@ TrialBench::Tried TrialBench::try_candidate(int number, const Candidate& candida
                                             bool passed_before) {
   Tried tried;
   auto kernel = device_->load(binary, launch);
-  if (!kernel) {
-    const Error& error = kernel.error();
+  // For the gate alone.
+  Result<std::unique_ptr<Kernel>> on_few_blocks(nullptr);
+  if (kernel && !passed_before) {
+    on_few_blocks = device_->load(binary, few_blocks(launch, kinds_->problem().rows));
+  }
+  if (!kernel || !on_few_blocks) {
+    const Error& error = kernel ? on_few_blocks.error() : kernel.error();
     const bool memory = error.code == ErrorCode::resource_exhausted;
     tried.verdict = {.kind = memory ? VerdictKind::not_tried : VerdictKind::refused,
                      .reason = memory ? Reason::out_of_memory : Reason::load_error,
@@ -97,7 +112,7 @@ TrialBench::Tried TrialBench::try_candidate(int number, const Candidate& candida
                           .kinds = &*kinds_,
                           .sized_rows = rows_,
                           .sized = &*sized_};
-    tried.verdict = run_gate(parts, **kernel, tolerance);
+    tried.verdict = run_gate(parts, **kernel, **on_few_blocks, tolerance);
   }
   if (tried.verdict.kind == VerdictKind::measured) kernels_[number] = std::move(*kernel);
   return tried;
@@ -119,6 +134,13 @@ Result<TrialBench::Timed> TrialBench::sample(int number, std::size_t edge) {
   const auto ns = stopwatches_[edge].sample_ns(kernel, turn_);
   if (!ns) return fail(ns.error());
   return Timed{*ns, stopwatches_[edge].cache()};
+}
+
+double bench_bytes(const Problem& problem, const std::vector<std::int64_t>& rows,
+                   const DeviceSpec& spec) {
+  // x and y of the larger workload lie there once more for each row count that is timed.
+  return workload_bytes(mixed_problem(problem, spec)) +
+         3.0 * workload_bytes(sized_problem(problem, rows));
 }
 
 void TrialBench::drop(int number) {

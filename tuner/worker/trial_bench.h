@@ -22,12 +22,14 @@ class TrialBench {
   static Result<std::unique_ptr<TrialBench>> open(std::string_view device_name,
                                                   const std::string& turn_directory);
 
-  // Drops everything of the problem before and lays out this one's buffers.
+  // Drops everything of the problem before and lays out this one's buffers. resource_exhausted:
+  // they would take more than limits::tuning_memory_bytes_max.
   Result<void> prepare(const Problem& problem, const std::vector<std::int64_t>& rows, Grade grade);
 
   struct Tried {
     Verdict verdict;
     KernelResources resources;
+    int sightings = 1;  // processes that gave this verdict
   };
   // Loads a candidate under `number` and, unless it passed earlier, sends it through the gate. A
   // refused one is dropped again.
@@ -60,5 +62,9 @@ class TrialBench {
   Problem problem_;
   Grade grade_ = Grade::exact;
 };
+
+// Bytes of device memory that prepare() takes at most, but for guards and parameters.
+double bench_bytes(const Problem& problem, const std::vector<std::int64_t>& rows,
+                   const DeviceSpec& spec);
 
 }  // namespace normd

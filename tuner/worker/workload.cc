@@ -11,75 +11,53 @@
 namespace normd {
 namespace {
 
-// Normal data repeats with this period: no multiple of any likely row, so that rows differ.
-constexpr std::int64_t tile_elements = 1048573;
-
 // The checker's grid is bounded by its Launch.
 std::int64_t records_max() {
   return grid_blocks(check_rows_launch(), std::int64_t{1} << 40);
 }
 
-Result<void> copy_to(Device& device, const std::optional<GuardedMemory>& to,
-                     const std::vector<char>& from) {
-  if (!to) return {};
-  return device.copy_in(to->address(), from.data(), from.size());
-}
-
-Result<bool> still_holds(Device& device, const std::optional<GuardedMemory>& memory,
-                         const std::vector<char>& expected, std::size_t period) {
-  if (!memory) return true;
-  std::vector<char> now(memory->bytes());
-  if (auto copied = device.copy_out(now.data(), memory->address(), now.size()); !copied) {
-    return fail(std::move(copied.error()));
-  }
-  for (std::size_t at = 0; at < now.size(); at += period) {
-    if (std::memcmp(now.data() + at, expected.data(), std::min(period, now.size() - at)) != 0) {
-      return false;
-    }
-  }
-  return true;
-}
+// What is looked at of an input of `sized`: some milliseconds on a GPU. The gate has looked at all
+// of the mixed rows before.
+constexpr std::size_t sized_bytes_looked_at = std::size_t{8} << 20;
 
 }  // namespace
 
 Workload::Workload(Device& device, const Problem& problem)
-    : device_(&device),
-      problem_(problem),
-      x_span_(padded_span(problem, problem.x, 1)),
-      y_span_(padded_span(problem, problem.y, 2)) {
+    : device_(&device), problem_(problem), spans_(buffer_spans(problem)) {
   NORMD_CHECK(problem.rows > 0);
 }
 
 Result<void> Workload::allocate(std::uint64_t seed) {
-  const auto make = [&](std::optional<GuardedMemory>& to, std::size_t bytes,
-                        int align_bytes) -> Result<void> {
-    auto memory = GuardedMemory::make(*device_, bytes, align_bytes);
+  const auto make = [&]<typename Guarded>(std::optional<Guarded>& to, std::size_t bytes,
+                                          int align_bytes) -> Result<void> {
+    auto memory = Guarded::make(*device_, bytes, align_bytes);
     if (!memory) return fail(std::move(memory.error()));
-    to = std::move(*memory);
+    to.emplace(std::move(*memory));
     return {};
   };
   const auto aligned = [&](DType dtype) {
     return std::max(problem_.align_bytes, static_cast<int>(size_bytes(dtype)));
   };
+  const auto parameter = [&](std::optional<GuardedInput>& to, DType dtype,
+                             std::vector<char> values) -> Result<void> {
+    if (auto made = make(to, values.size(), aligned(dtype)); !made) return made;
+    return to->fill(std::move(values));
+  };
   const std::int64_t columns = problem_.columns;
   const std::int64_t rows = problem_.rows;
-  Result<void> done = make(x_, x_span_.bytes(rows), aligned(problem_.x));
-  RowSpan y_largest = y_span_;
-  if (can_run_in_place()) y_largest.stride = std::max(x_span_.stride, y_span_.stride);
+  Result<void> done = make(x_, spans_.x.bytes(rows), aligned(problem_.x));
+  RowSpan y_largest = spans_.y;
+  if (can_run_in_place()) y_largest.stride = std::max(spans_.x.stride, spans_.y.stride);
   if (done) done = make(y_, y_largest.bytes(rows), aligned(problem_.y));
   if (done && problem_.gamma) {
-    gamma_host_ = make_gamma(*problem_.gamma, columns, seed);
-    done = make(gamma_, gamma_host_.size(), aligned(*problem_.gamma));
+    done = parameter(gamma_, *problem_.gamma, make_gamma(*problem_.gamma, columns, seed));
   }
   if (done && problem_.beta) {
-    beta_host_ = make_beta(*problem_.beta, columns, seed);
-    done = make(beta_, beta_host_.size(), aligned(*problem_.beta));
+    done = parameter(beta_, *problem_.beta, make_beta(*problem_.beta, columns, seed));
   }
   const auto rows_bytes = static_cast<std::size_t>(rows) * sizeof(float);
   if (done && wants_mean(problem_.stats)) done = make(mean_, rows_bytes, 4);
   if (done && wants_rstd(problem_.stats)) done = make(rstd_, rows_bytes, 4);
-  if (done) done = copy_to(*device_, gamma_, gamma_host_);
-  if (done) done = copy_to(*device_, beta_, beta_host_);
   if (!done) return done;
   auto records = device_->allocate(static_cast<std::size_t>(records_max()) * sizeof(CheckRecord));
   if (!records) return fail(std::move(records.error()));
@@ -87,51 +65,59 @@ Result<void> Workload::allocate(std::uint64_t seed) {
   return {};
 }
 
-// Copies the block to the beginning of x and doubles what is there until x is full.
-Result<void> Workload::tile_x(const std::vector<char>& block) {
-  const std::size_t total = x_->bytes();
-  std::size_t done = std::min(block.size(), total);
-  char* x = static_cast<char*>(x_->address());
-  if (auto copied = device_->copy_in(x, block.data(), done); !copied) return copied;
-  while (done < total) {
-    const std::size_t more = std::min(done, total - done);
-    if (auto copied = device_->copy_within(x + done, x, more); !copied) return copied;
-    done += more;
-  }
-  return {};
-}
-
 Result<Workload> Workload::kinds(Device& device, const Problem& problem, Grade grade,
                                  std::uint64_t seed) {
   Workload workload(device, problem);
   if (auto done = workload.allocate(seed); !done) return fail(std::move(done.error()));
-  const auto size = size_bytes(problem.x);
-  std::vector<char> block;
-  for (const RowKind kind : row_kinds(problem.x, grade)) {
-    const std::vector<char> row = make_row(kind, problem.x, problem.columns, ++seed);
-    block.insert(block.end(), row.begin(), row.end());
-    const auto gap = static_cast<std::size_t>(workload.x_span_.stride - problem.columns) * size;
-    block.insert(block.end(), gap, static_cast<char>(poison_byte));
-  }
-  if (auto done = workload.tile_x(block); !done) return fail(std::move(done.error()));
-  workload.x_block_ = std::move(block);
+  workload.kinds_ = row_kinds(problem.x, grade);
+  workload.kinds_seed_ = seed;
+  workload.laid_ = -1;
+  if (auto done = workload.lay(0); !done) return fail(std::move(done.error()));
   return workload;
+}
+
+int Workload::layings() const {
+  if (kinds_.empty()) return 1;
+  const auto kinds = static_cast<std::int64_t>(kinds_.size());
+  return static_cast<int>((kinds + problem_.rows - 1) / problem_.rows);
+}
+
+Result<void> Workload::lay(int number) {
+  NORMD_CHECK(number >= 0 && number < layings());
+  if (number == laid_) return {};
+  // Equal shares, so that no laying is left with one kind alone.
+  const auto share = [&](int end) {
+    return kinds_.size() * static_cast<std::size_t>(end) / static_cast<std::size_t>(layings());
+  };
+  const bool whole = problem_.rows >= mixed_rows_period;
+  const std::size_t end = whole ? static_cast<std::size_t>(mixed_rows_period) : share(number + 1);
+  const auto gap =
+      static_cast<std::size_t>(spans_.x.stride - problem_.columns) * size_bytes(problem_.x);
+  std::vector<char> tile;
+  for (std::size_t i = share(number); i < end; ++i) {
+    const std::vector<char> row =
+        make_row(kinds_[i % kinds_.size()], problem_.x, problem_.columns, kinds_seed_ + i + 1);
+    tile.insert(tile.end(), row.begin(), row.end());
+    tile.insert(tile.end(), gap, static_cast<char>(poison_byte));
+  }
+  laid_ = -1;  // until it is whole
+  if (auto done = x_->fill(std::move(tile)); !done) return done;
+  laid_ = number;
+  return {};
 }
 
 Result<Workload> Workload::sized(Device& device, const Problem& problem, std::uint64_t seed) {
   Workload workload(device, problem);
   if (auto done = workload.allocate(seed); !done) return fail(std::move(done.error()));
   const auto elements = static_cast<std::int64_t>(workload.x_->bytes() / size_bytes(problem.x));
-  const auto block = make_normal(problem.x, std::min(elements, tile_elements), seed);
-  if (auto done = workload.tile_x(block); !done) return fail(std::move(done.error()));
+  auto tile = make_normal(problem.x, std::min(elements, tile_elements), seed);
+  if (auto done = workload.x_->fill(std::move(tile)); !done) return fail(std::move(done.error()));
   return workload;
 }
 
 NormArguments Workload::arguments(std::int64_t rows) const {
   NORMD_CHECK(rows <= problem_.rows);
-  const auto address = [](const std::optional<GuardedMemory>& memory) {
-    return memory ? memory->address() : nullptr;
-  };
+  const auto address = [](const auto& memory) { return memory ? memory->address() : nullptr; };
   return NormArguments{.x = x_->address(),
                        .gamma = address(gamma_),
                        .beta = address(beta_),
@@ -141,8 +127,8 @@ NormArguments Workload::arguments(std::int64_t rows) const {
                        .workspace = nullptr,
                        .rows = rows,
                        .columns = problem_.columns,
-                       .x_row_stride = x_span_.stride,
-                       .y_row_stride = y_span_.stride,
+                       .x_row_stride = spans_.x.stride,
+                       .y_row_stride = spans_.y.stride,
                        .epsilon = workload_epsilon,
                        .flags = dtype_flags(problem_)};
 }
@@ -215,34 +201,42 @@ Result<CheckRecord> Workload::check(Kernel& checker, std::int64_t rows,
   return all;
 }
 
-Result<std::string> Workload::damaged_guard() {
-  const std::pair<const char*, std::optional<GuardedMemory>*> buffers[] = {
-      {"x", &x_}, {"gamma", &gamma_}, {"beta", &beta_},
-      {"y", &y_}, {"mean", &mean_},   {"rstd", &rstd_}};
-  for (const auto& [name, memory] : buffers) {
-    if (!*memory) continue;
-    const auto intact = (*memory)->intact();
+Result<std::string> Workload::damaged_guard() const {
+  for (const auto& [name, input] : {std::pair{"x", &x_}, {"gamma", &gamma_}, {"beta", &beta_}}) {
+    if (!*input) continue;
+    const auto intact = (*input)->guards_intact();
     if (!intact) return fail(intact.error());
-    if (*intact) continue;
-    if (auto armed = (*memory)->arm(); !armed) return fail(std::move(armed.error()));
-    return std::string(name);
+    if (!*intact) return std::string(name);
+  }
+  for (const auto& [name, output] : {std::pair{"y", &y_}, {"mean", &mean_}, {"rstd", &rstd_}}) {
+    if (!*output) continue;
+    const auto intact = (*output)->intact();
+    if (!intact) return fail(intact.error());
+    if (!*intact) return std::string(name);
   }
   return std::string();
 }
 
 Result<std::string> Workload::changed_input() const {
-  NORMD_CHECK(!x_block_.empty());
-  const auto x = still_holds(*device_, x_, x_block_, x_block_.size());
-  if (!x) return fail(x.error());
-  if (!*x) return std::string("x");
-  const auto gamma =
-      still_holds(*device_, gamma_, gamma_host_, std::max<std::size_t>(1, gamma_host_.size()));
-  if (!gamma) return fail(gamma.error());
-  if (!*gamma) return std::string("gamma");
-  const auto beta =
-      still_holds(*device_, beta_, beta_host_, std::max<std::size_t>(1, beta_host_.size()));
-  if (!beta) return fail(beta.error());
-  return std::string(*beta ? "" : "beta");
+  for (const auto& [name, input] : {std::pair{"x", &x_}, {"gamma", &gamma_}, {"beta", &beta_}}) {
+    if (!*input) continue;
+    const auto holds = (*input)->holds(kinds_.empty() ? sized_bytes_looked_at : (*input)->bytes());
+    if (!holds) return fail(holds.error());
+    if (!*holds) return std::string(name);
+  }
+  return std::string();
+}
+
+Result<void> Workload::restore() {
+  for (auto* input : {&x_, &gamma_, &beta_}) {
+    if (!*input) continue;
+    if (auto done = (*input)->restore(); !done) return done;
+  }
+  for (auto* output : {&y_, &mean_, &rstd_}) {
+    if (!*output) continue;
+    if (auto done = (*output)->arm(); !done) return done;
+  }
+  return {};
 }
 
 Result<std::vector<char>> Workload::y_bytes(std::int64_t rows, const RowSpan& span) const {
@@ -254,8 +248,8 @@ Result<std::vector<char>> Workload::y_bytes(std::int64_t rows, const RowSpan& sp
 }
 
 Result<std::vector<char>> Workload::outputs(std::int64_t rows, bool in_place) const {
-  RowSpan span = y_span_;
-  if (in_place) span.stride = x_span_.stride;
+  RowSpan span = spans_.y;
+  if (in_place) span.stride = spans_.x.stride;
   const auto bytes = y_bytes(rows, span);
   if (!bytes) return fail(bytes.error());
   std::vector<char> all = span.dense(*bytes, rows);
@@ -272,17 +266,16 @@ Result<std::vector<char>> Workload::outputs(std::int64_t rows, bool in_place) co
 }
 
 Result<bool> Workload::gaps_untouched(std::int64_t rows) const {
-  if (y_span_.stride == problem_.columns) return true;
-  const auto bytes = y_bytes(rows, y_span_);
+  if (spans_.y.stride == problem_.columns) return true;
+  const auto bytes = y_bytes(rows, spans_.y);
   if (!bytes) return fail(bytes.error());
-  return y_span_.gaps_hold(*bytes, rows, poison_byte);
+  return spans_.y.gaps_hold(*bytes, rows, poison_byte);
 }
 
 double workload_bytes(const Problem& problem) {
-  const auto bytes = [&](DType dtype, int steps) {
-    return static_cast<double>(padded_span(problem, dtype, steps).bytes(problem.rows));
-  };
-  return bytes(problem.x, 1) + bytes(problem.y, 2) + 8.0 * static_cast<double>(problem.rows);
+  const BufferSpans spans = buffer_spans(problem);
+  return static_cast<double>(spans.x.bytes(problem.rows)) +
+         static_cast<double>(spans.y.bytes(problem.rows)) + 8.0 * static_cast<double>(problem.rows);
 }
 
 }  // namespace normd

@@ -1,7 +1,8 @@
 // Workload: a problem with seeded inputs and guarded outputs in device memory, of two kinds:
 // `kinds`, where neighbouring rows hold different sorts of data, for the gate; and `sized`, normal
 // data at the rows that are measured. The expected answer is the checker's (check_rows) on the
-// untouched x. Belongs to its Device's thread.
+// untouched x. Very wide rows of `kinds` do not lie in memory all at once: they come in several
+// layings. Belongs to its Device's thread.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +12,19 @@
 #include "kernels/arguments.h"
 #include "kernels/check_arguments.h"
 #include "kernels/tolerance.h"
+#include "tuner/worker/guarded_input.h"
 #include "tuner/worker/guarded_memory.h"
+#include "tuner/worker/input_data.h"
 #include "tuner/worker/row_span.h"
 
 namespace normd {
 
 inline constexpr unsigned char poison_byte = 0xff;  // a NaN in every dtype
 inline constexpr float workload_epsilon = 1e-5f;
+// Mixed rows repeat with this period: three times every kind and one more, with other numbers each
+// time. A prime, so that the next row of a block is another one whatever the grid; a period that
+// divides the grid would hide what a row leaves to the next.
+inline constexpr std::int64_t mixed_rows_period = 37;
 
 class Workload {
  public:
@@ -27,6 +34,9 @@ class Workload {
   static Result<Workload> sized(Device& device, const Problem& problem, std::uint64_t seed);
 
   const Problem& problem() const { return problem_; }
+  // `kinds` has one laying when its rows hold every kind at once; else each holds some of them.
+  int layings() const;
+  Result<void> lay(int number);  // nothing to do for the one that lies there
   bool can_run_in_place() const { return problem_.x == problem_.y; }
 
   NormArguments arguments(std::int64_t rows) const;           // x to y
@@ -39,8 +49,12 @@ class Workload {
   Result<CheckRecord> check(Kernel& checker, std::int64_t rows, const Tolerance& tolerance) const;
 
   // The name of the first buffer whose guards are damaged, or whose inputs changed; empty if none.
-  Result<std::string> damaged_guard();
-  Result<std::string> changed_input() const;  // only for `kinds`, which keeps a copy
+  // Every byte of `kinds` is looked at; `sized` can be so large that only windows of it are.
+  Result<std::string> damaged_guard() const;
+  Result<std::string> changed_input() const;
+  // Inputs and guards as they were, so that what one candidate spoilt is not laid at another's
+  // door.
+  Result<void> restore();
 
   // y, mean and rstd of the first `rows` rows as bytes: y row by row without the gaps of strided
   // rows. `in_place` reads y at x's stride.
@@ -53,16 +67,17 @@ class Workload {
  private:
   Workload(Device& device, const Problem& problem);
   Result<void> allocate(std::uint64_t seed);
-  Result<void> tile_x(const std::vector<char>& block);
   Result<std::vector<char>> y_bytes(std::int64_t rows, const RowSpan& span) const;
 
   Device* device_;
   Problem problem_;
-  RowSpan x_span_;
-  RowSpan y_span_;
-  std::optional<GuardedMemory> x_, gamma_, beta_, y_, mean_, rstd_;
+  BufferSpans spans_;
+  std::optional<GuardedInput> x_, gamma_, beta_;
+  std::optional<GuardedMemory> y_, mean_, rstd_;
   std::unique_ptr<Memory> records_;
-  std::vector<char> x_block_, gamma_host_, beta_host_;  // what the inputs must still hold
+  std::vector<RowKind> kinds_;  // of all layings; empty for `sized`
+  std::uint64_t kinds_seed_ = 0;
+  int laid_ = 0;
 };
 
 // Bytes of device memory that a workload takes, for deciding before allocating.

@@ -158,12 +158,52 @@ TEST_F(HostCompilerTest, a_compiler_that_closes_its_streams_and_hangs_is_killed)
   EXPECT_EQ(binary.error().code, ErrorCode::deadline_exceeded);
 }
 
-TEST_F(HostCompilerTest, a_compiler_that_dies_is_no_refusal) {
-  for (const char* body : {"kill -SEGV $$", "echo 'internal compiler error'; exit 4"}) {
-    const auto binary = compile_with_host_compiler(source_of(good_text), stand_in(body));
+TEST_F(HostCompilerTest, a_compiler_that_stumbles_over_the_text_is_no_refusal) {
+  const auto binary = compile_with_host_compiler(
+      source_of(good_text),
+      stand_in("echo 'kernel.cc:1:1: internal compiler error: in x'; exit 4"));
+  ASSERT_FALSE(binary);
+  EXPECT_EQ(binary.error().code, ErrorCode::internal) << binary.error().message;
+}
+
+// In the words of g++ 12 and binutils 2.40.
+TEST_F(HostCompilerTest, the_toolchains_own_trouble_is_no_refusal) {
+  const char* const troubles[] = {
+      "kill -SEGV $$",
+      "echo \"g++: fatal error: cannot execute 'as': execvp: No such file or directory\"; exit 1",
+      "echo 'g++: fatal error: Killed signal terminated program cc1plus'; exit 1",
+      "echo 'g++: error: unrecognized command-line option'; exit 1",
+      "echo 'kernel.cc:301:90: fatal error: error writing to /tmp/cc.s: No space left on device'; "
+      "exit 1",
+      "echo '/tmp/cc.s: Fatal error: /tmp/cc.o: No such file or directory'; exit 1",
+      "echo 'collect2: error: ld returned 1 exit status'; exit 1",
+      "echo 'cc1plus: out of memory allocating 65536 bytes'; exit 1",
+      "exit 1",
+  };
+  for (const char* const trouble : troubles) {
+    const auto binary = compile_with_host_compiler(source_of(good_text), stand_in(trouble));
     ASSERT_FALSE(binary);
-    EXPECT_EQ(binary.error().code, ErrorCode::internal) << binary.error().message;
+    EXPECT_EQ(binary.error().code, ErrorCode::failed_precondition) << binary.error().message;
   }
+}
+
+TEST_F(HostCompilerTest, a_missing_assembler_is_no_refusal_by_the_real_compiler) {
+  const std::string path = std::getenv("PATH");
+  setenv("PATH", "/nonexistent", 1);
+  const auto binary = compile_with_host_compiler(source_of(good_text));
+  setenv("PATH", path.c_str(), 1);
+  ASSERT_FALSE(binary);
+  EXPECT_EQ(binary.error().code, ErrorCode::failed_precondition) << binary.error().message;
+}
+
+// A limit on the size of files stands in for a full disk.
+TEST_F(HostCompilerTest, an_object_that_cannot_be_written_is_no_refusal) {
+  const auto real = host_compiler_version();
+  ASSERT_TRUE(real);
+  const auto binary = compile_with_host_compiler(
+      source_of(good_text), stand_in("trap '' XFSZ; ulimit -f 1; exec c++ \"$@\""));
+  ASSERT_FALSE(binary);
+  EXPECT_EQ(binary.error().code, ErrorCode::failed_precondition) << binary.error().message;
 }
 
 TEST_F(HostCompilerTest, a_compiler_that_leaves_no_object_is_not_believed) {
@@ -173,7 +213,7 @@ TEST_F(HostCompilerTest, a_compiler_that_leaves_no_object_is_not_believed) {
 }
 
 TEST_F(HostCompilerTest, a_flood_of_words_is_cut) {
-  const auto compiler = stand_in("yes complaint | head -c 10000000; exit 1");
+  const auto compiler = stand_in("yes 'kernel.cc:1:2: error: no' | head -c 10000000; exit 1");
   const auto binary = compile_with_host_compiler(source_of(good_text), compiler);
   ASSERT_FALSE(binary);
   EXPECT_EQ(binary.error().code, ErrorCode::invalid_argument);
@@ -189,7 +229,7 @@ TEST_F(HostCompilerTest, the_compiler_sees_no_descriptor_of_ours_and_its_own_tem
   ASSERT_FALSE(binary);
   const std::string& message = binary.error().message;
   EXPECT_NE(message.find("\n0 1 2 "), std::string::npos) << message;
-  const std::string inside = (place_ / "temporary files" / "normd-").string();
+  const std::string inside = (place_ / "temporary files" / "normd-compile-").string();
   EXPECT_NE(message.find(inside), std::string::npos) << message;
   EXPECT_NE(message.find("\n" + inside), std::string::npos) << message;
 }

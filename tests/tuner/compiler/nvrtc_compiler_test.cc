@@ -253,6 +253,21 @@ TEST(nvrtc_target, an_unlisted_target_takes_the_nearest_older_architecture) {
                                   HasSubstr("sm_75, sm_90, sm_120"), HasSubstr("compute_90")));
 }
 
+TEST(nvrtc_error, only_words_about_the_text_are_a_refusal_of_it) {
+  const auto code = nvrtc_error_code;
+  EXPECT_EQ(code(NVRTC_ERROR_COMPILATION, "k.cu(1): error: identifier \"x\" is undefined\n"),
+            ErrorCode::invalid_argument);
+  EXPECT_EQ(code(NVRTC_ERROR_COMPILATION, "ptxas error   : Entry uses too much shared data\n"),
+            ErrorCode::invalid_argument);
+  EXPECT_EQ(code(NVRTC_ERROR_COMPILATION, "ptxas fatal   : Memory allocation failure\n"),
+            ErrorCode::failed_precondition);
+  EXPECT_EQ(code(NVRTC_ERROR_COMPILATION, ""), ErrorCode::failed_precondition);
+  EXPECT_EQ(code(NVRTC_ERROR_OUT_OF_MEMORY, ""), ErrorCode::failed_precondition);
+  EXPECT_EQ(code(NVRTC_ERROR_BUILTIN_OPERATION_FAILURE, ""), ErrorCode::failed_precondition);
+  EXPECT_EQ(code(NVRTC_ERROR_INVALID_OPTION, ""), ErrorCode::failed_precondition);
+  EXPECT_EQ(code(NVRTC_ERROR_INTERNAL_ERROR, "k.cu(1): error: x\n"), ErrorCode::internal);
+}
+
 TEST(ptxas_report, registers_are_of_the_hungriest_and_spills_of_all) {
   const PtxasReport report = parse_ptxas_report(
       "ptxas info    : Function properties for a\n"

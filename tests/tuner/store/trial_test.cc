@@ -32,6 +32,21 @@ TEST(TrialTest, verdicts_and_cache_states_read_back) {
   EXPECT_EQ(parse_cache_state("lukewarm"), std::nullopt);
 }
 
+TEST(TrialTest, a_refusal_is_settled_by_two_processes_unless_the_compiler_gave_it) {
+  const auto settled = [](VerdictKind kind, Reason reason, int sightings) {
+    return is_settled({.verdict = {.kind = kind, .reason = reason}, .sightings = sightings});
+  };
+  for (int number = 1; number < 20; ++number) {
+    const auto reason = static_cast<Reason>(number);
+    if (reason_name(reason).empty()) continue;
+    const bool by_text = reason == Reason::compile_error || reason == Reason::spills;
+    EXPECT_EQ(settled(VerdictKind::refused, reason, 1), by_text) << reason_name(reason);
+    EXPECT_TRUE(settled(VerdictKind::refused, reason, 2)) << reason_name(reason);
+  }
+  EXPECT_TRUE(settled(VerdictKind::measured, Reason::none, 1));
+  EXPECT_FALSE(settled(VerdictKind::not_tried, Reason::out_of_memory, 5));
+}
+
 TEST(TrialTest, a_measurement_has_one_text_and_it_reads_back_exactly) {
   Measurement measurement{.rows = 4096,
                           .cache = CacheState::warm,
