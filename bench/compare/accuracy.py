@@ -2,9 +2,9 @@
 
 import torch
 
-from bench.compare import ours
+from bench.compare import judge, ours
 from bench.compare.grid import Case
-from bench.compare.inputs import TORCH_DTYPE, Inputs
+from bench.compare.inputs import DEVICE, TORCH_DTYPE, Inputs
 from bench.compare.winner import TuningFailed, find_winner
 
 ROWS = 64
@@ -25,8 +25,8 @@ def kinds_of(dtype):
 
 
 def rows_of(session, tuner):
-    """One row for each dtype, width and kind: {dtype, rows, columns, kind, normd,
-    peers}."""
+    """One row for each dtype, width and kind: the largest errors, and half a unit in the last place
+    of the largest |y|, below which errors are alike."""
     rows = []
     for dtype in ("fp32", "bf16", "fp16"):
         for columns in WIDTHS:
@@ -47,11 +47,13 @@ def load(session, tuner, case):
 
 
 def row_of(session, case, kind, distribution, loaded, why):
-    generator = torch.Generator(device="cuda").manual_seed(2)
-    wide = torch.empty((case.rows, case.columns), dtype=torch.float64, device="cuda")
+    generator = torch.Generator(device=DEVICE).manual_seed(2)
+    wide = torch.empty((case.rows, case.columns), dtype=torch.float64, device=DEVICE)
     wide.normal_(0.0, 1.0, generator=generator).mul_(distribution[1]).add_(distribution[0])
     inputs = Inputs(case, 1, x=wide.to(TORCH_DTYPE[case.dtype]), neutral=True)
+    largest = judge.reference(inputs.xs[0], inputs.epsilon)[0].abs().max()
     row = {"dtype": case.dtype, "rows": case.rows, "columns": case.columns, "kind": kind,
+           "half_unit": 0.5 * judge.unit_in_last_place(case.dtype, largest).item(),
            "normd": None, "peers": {}}
     if loaded is not None:
         entrant, why = session.guarded(case, ours.NAME,

@@ -35,13 +35,14 @@ def copy_contenders(inputs, driver):
     def by_torch(index):
         inputs.ys[index].copy_(inputs.xs[index])
 
-    def by_vectors(index, tile=tile, warps=8):
+    def by_vectors(index, tile=tile, warps=8, policy="evict_first"):
         x, y = views[index]
-        triton_kernels.copy_kernel[(triton.cdiv(elements, tile),)](x, y, elements, TILE=tile,
-                                                                   num_warps=warps)
+        blocks = triton.cdiv(elements, tile)
+        triton_kernels.copy_kernel[(blocks,)](x, y, elements, TILE=tile, POLICY=policy,
+                                              num_warps=warps)
 
     def by_small_blocks(index):
-        by_vectors(index, tile // 8, 4)
+        by_vectors(index, tile // 8, 4, "")
 
     return [Contender(COPY_PREFIX + name, call) for name, call in (
         ("driver", by_driver), ("torch", by_torch), ("vectors", by_vectors),

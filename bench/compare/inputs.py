@@ -3,6 +3,7 @@ same x; parameters in another dtype hold the same values. One thread."""
 
 import torch
 
+DEVICE = "cuda"
 EPSILON = 1e-5
 TORCH_DTYPE = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
 
@@ -14,7 +15,7 @@ def set_count(case, launches, l2_bytes):
 
 
 class Inputs:
-    def __init__(self, case, sets, x=None, device="cuda", neutral=False):
+    def __init__(self, case, sets, x=None, device=DEVICE, neutral=False):
         self.case = case
         self.sets = sets
         self.epsilon = EPSILON
@@ -63,7 +64,7 @@ class Sweep:
     """Reads twice L2 of other memory, so that what was in L2 before is gone and nothing waits to
     be written back."""
 
-    def __init__(self, l2_bytes, device="cuda"):
+    def __init__(self, l2_bytes, device=DEVICE):
         rows = max(1, 2 * l2_bytes // 4096)
         self.memory = torch.zeros((rows, 1024), dtype=torch.float32, device=device)
         self.sums = torch.empty(rows, dtype=torch.float32, device=device)

@@ -17,8 +17,8 @@ PEER_STATS_BOUND = 1e-3
 OUR_BOUND = 2e-6
 OUR_STATS_BOUND = 1e-6
 
-SIGNIFICANT_BITS = {"fp16": 11, "bf16": 8}
-SMALLEST_EXPONENT = {"fp16": -14, "bf16": -126}
+SIGNIFICANT_BITS = {"fp32": 24, "fp16": 11, "bf16": 8}
+SMALLEST_EXPONENT = {"fp32": -126, "fp16": -14, "bf16": -126}
 
 
 @dataclasses.dataclass
@@ -33,7 +33,7 @@ class Judgement:
 
 
 def unit_in_last_place(dtype, values):
-    """Of a 16-bit dtype at each of the float64 `values`."""
+    """Of a dtype at each of the float64 `values`."""
     exponent = torch.frexp(values)[1].to(torch.float64) - 1
     exponent = torch.clamp(exponent, min=SMALLEST_EXPONENT[dtype])
     return torch.exp2(exponent - (SIGNIFICANT_BITS[dtype] - 1))

@@ -7,11 +7,14 @@ from bench.compare import grid, peers
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
-DESCRIPTION = """Measures normd's tuned LayerNorm kernels beside a plain copy and other libraries, shape by shape, in
-one process on one GPU, and writes bench/results/compare-GPU.json and two plots.
+DESCRIPTION = """\
+Measures normd's tuned LayerNorm kernels beside a plain copy and other libraries,
+shape by shape, in one process on one GPU, and writes
+bench/results/compare-GPU.json and two plots.
 
-exit status: 0 done; 1 something of ours failed, is wrong or was not merged; 2 the command line or
-the machine is not fit; 3 the time limit came first, run again with --resume."""
+exit status: 0 done; 1 something of ours failed, is wrong or was not merged;
+2 the command line or the machine is not fit; 3 the time limit came first or the
+device was lost, run again with --resume."""
 
 
 def default_normctl():

@@ -6,6 +6,7 @@ import torch
 
 from bench.compare.contender import Contender
 from bench.compare.driver import StoredKernel
+from bench.compare.inputs import DEVICE
 from bench.compare.launch import NormArguments, argument_flags, grid_blocks
 
 
@@ -35,7 +36,7 @@ class LoadedWinner:
         rows = inputs.case.rows
         count = self.launch.workspace_bytes + self.launch.workspace_bytes_per_row * rows
         # Zeroed once: every launch leaves it zero.
-        workspace = torch.zeros(count, dtype=torch.uint8, device="cuda") if count else None
+        workspace = torch.zeros(count, dtype=torch.uint8, device=DEVICE) if count else None
         blocks = grid_blocks(self.launch, rows)
         arguments = [arguments_of(inputs, index, workspace) for index in range(inputs.sets)]
 

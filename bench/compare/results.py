@@ -15,7 +15,7 @@ ROW = ("dtype", "rows", "columns", "affine", "stats", "fits_l2", "copy_ns", "our
 WARM = ("copy_ns", "ours_ns", "interval", "overlaps", "peers")
 PEER = ("ns", "interval", "error", "wrong")
 CASE = ("dtype", "rows", "columns", "affine", "stats")
-SAME = ("format", "gpu", "driver", "versions")  # in all slices of one document
+SAME = ("format", "gpu", "driver")  # in all slices of one document
 
 
 class MergeRefused(Exception):
@@ -91,12 +91,21 @@ def check_reference(document, measured_ns, when):
             "state")
 
 
+def difference(document, part):
+    """What keeps the two from being parts of one document; empty if nothing does. A library that
+    only one of them had is no difference."""
+    pairs = [(name, document[name], part[name]) for name in SAME]
+    pairs += [(name, version, part["versions"][name])
+              for name, version in document["versions"].items() if name in part["versions"]]
+    return "; ".join(f"{name} was {before} and is {now}" for name, before, now in pairs
+                     if before != now)
+
+
 def merge(document, part):
     """The document with the rows of a later part in place of its own of the same cases."""
-    for name in SAME:
-        if document[name] != part[name]:
-            raise MergeRefused(f"{name} differs: {document[name]} before, {part[name]} now; "
-                               "--fresh begins a new document")
+    differing = difference(document, part)
+    if differing:
+        raise MergeRefused(f"{differing}; --fresh begins a new document")
     for measured in part["slices"]:
         check_reference(document, measured["reference_begin_ns"], "at the slice's begin")
         check_reference(document, measured["reference_end_ns"], "at the slice's end")
@@ -105,6 +114,7 @@ def merge(document, part):
     merged = dict(document)
     merged["rows"] = list(rows.values())
     merged["slices"] = document["slices"] + part["slices"]
+    merged["versions"] = {**document["versions"], **part["versions"]}
     merged["not_installed"] = {**document["not_installed"], **part["not_installed"]}
     merged["date"] = part["date"]
     merged["command"] = part["command"]

@@ -49,8 +49,8 @@ class Run:
         """The unfinished part if it is to go on and still fits, else a new one."""
         if self.options.resume and self.part_path.exists():
             part = results.read(self.part_path)
-            fits = all(part[name] == self.new_document()[name] for name in results.SAME)
-            if fits and results.reference_agrees(part["reference_copy"]["ns"], reference_ns):
+            same = not results.difference(part, self.new_document())
+            if same and results.reference_agrees(part["reference_copy"]["ns"], reference_ns):
                 return part
             say("the unfinished slice is of another driver, version or clock; beginning anew")
         part = self.new_document()

@@ -37,7 +37,7 @@ class Recorded:
         self.graph = torch.cuda.CUDAGraph()
         # What one launch writes stays until its buffer set comes round again, so that libraries
         # that make y themselves spread over as much memory as those that are given it.
-        kept = collections.deque(maxlen=protocol.sets)
+        kept = collections.deque()
         with torch.cuda.stream(stream):
             for index in range(min(2, protocol.sets)):
                 contender.call(index)
@@ -49,6 +49,8 @@ class Recorded:
                     protocol.sweep()
                 driver.record_in_graph(self.begin, stream.cuda_stream)
                 for launch in range(protocol.launches):
+                    if len(kept) == protocol.sets:
+                        kept.popleft()
                     kept.append(contender.call(launch % protocol.sets))
                 driver.record_in_graph(self.end, stream.cuda_stream)
             finally:
@@ -84,6 +86,7 @@ def run_rounds(recorded, protocol, control):
     """All in turns, the order reversed each round. Returns the rounds that count."""
     rounds = rounds_for(recorded, protocol)
     counts = {one.name: samples_for(one, rounds, protocol) for one in recorded}
+    counts[control] = rounds  # it says which rounds count
     for number in range(rounds):
         for one in recorded if number % 2 == 0 else reversed(recorded):
             if statistics.takes_part(number, rounds, counts[one.name]):

@@ -16,6 +16,7 @@ from bench.compare.copies import CONTROL, copy_contenders
 from bench.compare.grid import Case
 
 RESERVED_BYTES_MAX = 40 << 30
+ERRORS_MAX = 4  # of a peer one after the other, before it is left out of the rest
 DEATHS_MAX = 2  # of a process in one contender's hands, before it is left out of that case
 
 REFERENCE = Case("fp32", 32768, 1024)  # 128 MiB each way
@@ -77,6 +78,7 @@ class Session:
         self.peers = peers
         self.marker = marker
         self.not_installed = {}
+        self.errors = {}  # by peer, one after the other
         torch.cuda.synchronize()
 
     def driver_words(self):
@@ -124,6 +126,8 @@ class Session:
         """None where the library is not installed."""
         if peer.name in self.not_installed:
             return None
+        if self.errors.get(peer.name, 0) >= ERRORS_MAX:
+            return Entrant(Outcome(note=f"left out after {ERRORS_MAX} errors"))
         try:
             module = peer.module()
         except Exception as error:  # a library that cannot be loaded is not there
@@ -136,6 +140,8 @@ class Session:
             return self._judged(inputs, Contender(peer.name, call), strict=False)
 
         entrant, why = self.guarded(inputs.case, peer.name, make_and_judge)
+        failed = why.startswith("error")
+        self.errors[peer.name] = self.errors.get(peer.name, 0) + 1 if failed else 0
         return entrant or Entrant(Outcome(note=why))
 
     def _judged(self, inputs, contender, strict):

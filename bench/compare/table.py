@@ -49,7 +49,7 @@ def line_of(row, entry, state, names):
 
 HEADINGS = ["dtype", "rows", "columns", "affine", "stats", "cache", "copy", "normd", "of copy",
             "x best", "best peer", ""]
-LEFT = {"dtype", "affine", "stats", "cache", "best peer", ""}
+LEFT = {"dtype", "affine", "stats", "cache", "best peer", "kind", ""}
 
 
 def aligned(headings, lines):
@@ -128,13 +128,20 @@ def summary(document):
 
 def errors_table(errors):
     names = list(dict.fromkeys(name for row in errors for name in row["peers"]))
-    headings = ["dtype", "rows", "columns", "kind", "normd", *names]
+    headings = ["dtype", "rows", "columns", "kind", "half unit", "normd", *names, ""]
 
     def cell(error):
         return "-" if error is None else f"{error:.2g}"
 
+    def verdict(row):
+        theirs = [error for error in row["peers"].values() if error is not None]
+        if row["normd"] is None or not theirs:
+            return "?"
+        return "" if row["normd"] <= min(theirs) + row["half_unit"] else "larger"
+
     lines = [[row["dtype"], str(row["rows"]), str(row["columns"]), row["kind"],
-              cell(row["normd"]), *(cell(row["peers"].get(name)) for name in names)]
+              cell(row["half_unit"]), cell(row["normd"]),
+              *(cell(row["peers"].get(name)) for name in names), verdict(row)]
              for row in errors]
     return aligned(headings, lines)
 

@@ -110,4 +110,4 @@ def find_winner(options, case):
 
 def program_version(normctl):
     done = subprocess.run([normctl, "--version"], capture_output=True, text=True, check=False)
-    return done.stdout.strip() or "unknown"
+    return (done.stdout.strip() or "unknown").splitlines()[0]

@@ -1,4 +1,4 @@
-"""Transformer Engine's forward, which always gives mean and rstd. Its gamma has x's dtype or fp32."""
+"""Transformer Engine's forward, which always gives mean and rstd."""
 
 import torch
 import transformer_engine.pytorch  # loads the library that the next import needs

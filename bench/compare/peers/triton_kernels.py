@@ -107,8 +107,8 @@ def row_kernel(x, y, gamma, beta, mean_out, rstd_out, rows, columns, epsilon,
 
 
 @triton.jit
-def copy_kernel(x, y, count, TILE: tl.constexpr):
+def copy_kernel(x, y, count, TILE: tl.constexpr, POLICY: tl.constexpr):
     at = tl.program_id(0).to(tl.int64) * TILE + tl.arange(0, TILE)
     inside = at < count
-    value = tl.load(x + at, mask=inside, eviction_policy="evict_first")
-    tl.store(y + at, value, mask=inside, eviction_policy="evict_first")
+    value = tl.load(x + at, mask=inside, eviction_policy=POLICY)
+    tl.store(y + at, value, mask=inside, eviction_policy=POLICY)
