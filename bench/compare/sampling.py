@@ -2,6 +2,7 @@
 are replayed in turns. One thread, one stream."""
 
 import collections
+import contextlib
 import dataclasses
 
 import torch
@@ -35,9 +36,6 @@ class Recorded:
         self.end = driver.new_event()
         self.by_round = {}
         self.graph = torch.cuda.CUDAGraph()
-        # What one launch writes stays until its buffer set comes round again, so that libraries
-        # that make y themselves spread over as much memory as those that are given it.
-        kept = collections.deque()
         with torch.cuda.stream(stream):
             for index in range(min(2, protocol.sets)):
                 contender.call(index)
@@ -45,20 +43,29 @@ class Recorded:
             # Relaxed: libraries that load or configure kernels late may do so while recording.
             self.graph.capture_begin(capture_error_mode="relaxed")
             try:
-                if protocol.sweep is not None:
-                    protocol.sweep()
-                driver.record_in_graph(self.begin, stream.cuda_stream)
-                for launch in range(protocol.launches):
-                    if len(kept) == protocol.sets:
-                        kept.popleft()
-                    kept.append(contender.call(launch % protocol.sets))
-                driver.record_in_graph(self.end, stream.cuda_stream)
-            finally:
-                self.graph.capture_end()
-            kept.clear()
+                self._launch_all(contender, protocol)
+            except BaseException:
+                # The first failure is the one to tell; an end that fails too is its echo.
+                with contextlib.suppress(RuntimeError):
+                    self.graph.capture_end()
+                raise
+            self.graph.capture_end()
         self.launches = protocol.launches
         for _ in range(WARM_UPS):
             self.first_ns = self.sample()
+
+    def _launch_all(self, contender, protocol):
+        """What one launch writes stays until its buffer set comes round again, so that libraries
+        that make y themselves spread over as much memory as those that are given it."""
+        kept = collections.deque()
+        if protocol.sweep is not None:
+            protocol.sweep()
+        self.driver.record_in_graph(self.begin, self.stream.cuda_stream)
+        for launch in range(protocol.launches):
+            if len(kept) == protocol.sets:
+                kept.popleft()
+            kept.append(contender.call(launch % protocol.sets))
+        self.driver.record_in_graph(self.end, self.stream.cuda_stream)
 
     def sample(self):
         with torch.cuda.stream(self.stream):

@@ -70,7 +70,8 @@ class Session:
         torch.set_grad_enabled(False)
         properties = torch.cuda.get_device_properties(0)
         self.gpu = properties.name
-        self.uuid = f"GPU-{properties.uuid}" if hasattr(properties, "uuid") else ""
+        # Which of several is meant has to be said to the tuner, too.
+        self.uuid = f"GPU-{properties.uuid}" if torch.cuda.device_count() > 1 else ""
         self.l2_bytes = properties.L2_cache_size
         self.driver = Driver()
         self.stream = torch.cuda.Stream()

@@ -41,6 +41,6 @@ def quiet_rounds(control_by_round, allowance=0.10):
     return {number for number, ns in control_by_round.items() if ns <= middle * (1 + allowance)}
 
 
-def launches_per_sample(launch_ns, sample_ns_min=100e3, launches_max=128):
-    """Launches that make a sample long enough for the event clock."""
+def launches_per_sample(launch_ns, sample_ns_min=200e3, launches_max=128):
+    """Launches that make a sample long against the event clock and the graph's own beginning."""
     return max(1, min(launches_max, math.ceil(sample_ns_min / max(launch_ns, 100.0))))

@@ -93,6 +93,8 @@ def read_winner(store, key):
             "SELECT winner.candidate, winner.launch, binary.bytes FROM winner JOIN binary "
             "ON binary.digest = winner.binary_digest WHERE winner.key = ?1 LIMIT 1",
             (key,)).fetchone()
+    except sqlite3.Error as error:
+        raise TuningFailed(f"{file}: {error}") from error
     finally:
         connection.close()
     if row is None:

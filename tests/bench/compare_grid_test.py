@@ -89,8 +89,8 @@ class StatisticsTest(unittest.TestCase):
         self.assertEqual(statistics.quiet_rounds(control), {0, 1, 3})
 
     def test_short_launches_are_repeated_until_a_sample_is_long_enough(self):
-        self.assertEqual(statistics.launches_per_sample(1000.0), 100)
-        self.assertEqual(statistics.launches_per_sample(65000.0), 2)
+        self.assertEqual(statistics.launches_per_sample(2000.0), 100)
+        self.assertEqual(statistics.launches_per_sample(65000.0), 4)
         self.assertEqual(statistics.launches_per_sample(1e6), 1)
         self.assertEqual(statistics.launches_per_sample(1.0), 128)
 
