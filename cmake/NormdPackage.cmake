@@ -66,6 +66,8 @@ install(PROGRAMS scripts/show scripts/run-packaged-tests DESTINATION scripts
         COMPONENT tests EXCLUDE_FROM_ALL)
 install(DIRECTORY tests DESTINATION . COMPONENT tests EXCLUDE_FROM_ALL USE_SOURCE_PERMISSIONS
         FILES_MATCHING PATTERN *.py PATTERN *.sh PATTERN tidy EXCLUDE)
+install(DIRECTORY bench DESTINATION . COMPONENT tests EXCLUDE_FROM_ALL
+        FILES_MATCHING PATTERN *.py PATTERN *.md)
 
 set(normd_tarball_folder normd-${PROJECT_VERSION}-linux-${CMAKE_SYSTEM_PROCESSOR})
 add_custom_target(tarball

@@ -1,0 +1,1 @@
+"""Reproducible measurements, run by hand on a GPU machine."""

@@ -1,0 +1,156 @@
+"""The results as text: a table of shapes, a summary, the table of errors. Pure."""
+
+from bench.compare import results, statistics
+
+GATE = 0.99  # of the best peer, unless the intervals overlap
+WORST = 10
+
+
+def us(ns):
+    return "-" if ns is None else f"{ns / 1000:.2f}"
+
+
+def ratio(value):
+    return "-" if value is None else f"{value:.2f}"
+
+
+def peer_cell(peer):
+    if peer is None or peer["ns"] is None:
+        return "-"
+    return us(peer["ns"]) + ("!" if peer["wrong"] else "")
+
+
+def peer_names(document):
+    names = {}
+    for row in document["rows"]:
+        names.update(dict.fromkeys(row["peers"]))
+    return list(names)
+
+
+def passes(entry):
+    """Whether the shape is at least GATE of the best peer or cannot be told apart from it; None
+    where it cannot be said."""
+    speed = results.speed_over_best(entry)
+    return None if speed is None else speed >= GATE or bool(entry["overlaps"])
+
+
+def line_of(row, entry, state, names):
+    best = results.best_peer(entry)
+    of_copy = (entry["copy_ns"] / entry["ours_ns"]
+               if entry["ours_ns"] and entry["copy_ns"] else None)
+    verdict = {True: "", False: "slower", None: "?"}[passes(entry)]
+    if row.get("wrong"):
+        verdict = "WRONG"
+    return [row["dtype"], str(row["rows"]), str(row["columns"]), row["affine"], row["stats"],
+            state, us(entry["copy_ns"]), us(entry["ours_ns"]), ratio(of_copy),
+            ratio(results.speed_over_best(entry)), best[0] if best else "-", verdict,
+            *(peer_cell(entry["peers"].get(name)) for name in names)]
+
+
+HEADINGS = ["dtype", "rows", "columns", "affine", "stats", "cache", "copy", "normd", "of copy",
+            "x best", "best peer", ""]
+LEFT = {"dtype", "affine", "stats", "cache", "best peer", "kind", ""}
+
+
+def aligned(headings, lines):
+    widths = [max(len(line[column]) for line in [headings, *lines])
+              for column in range(len(headings))]
+
+    def text(line):
+        cells = [cell.ljust(width) if heading in LEFT else cell.rjust(width)
+                 for cell, width, heading in zip(line, widths, headings)]
+        return "  ".join(cells).rstrip()
+
+    return "\n".join(text(line) for line in [headings, *lines]) + "\n"
+
+
+def shapes_table(document):
+    names = peer_names(document)
+    lines = []
+    for row in document["rows"]:
+        lines.append(line_of(row, row, "cold", names))
+        if row["warm"] is not None:
+            lines.append(line_of(row, row["warm"], "warm", names))
+    return aligned(HEADINGS + names, lines)
+
+
+def entries(document, state):
+    """(row, entry) of all rows that have figures in this cache state."""
+    if state == "cold":
+        return [(row, row) for row in document["rows"]]
+    return [(row, row["warm"]) for row in document["rows"] if row["warm"] is not None]
+
+
+def name_of(row):
+    return f"{row['dtype']} {row['rows']}x{row['columns']} {row['affine']} {row['stats']}"
+
+
+def summary_of(document, state):
+    pairs = entries(document, state)
+    speeds = [(results.speed_over_best(entry), row) for row, entry in pairs]
+    known = [(speed, row) for speed, row in speeds if speed is not None]
+    lines = [f"{state}: {len(pairs)} shapes, {len(known)} with a peer"]
+    if not known:
+        return lines
+    of_copy = [entry["copy_ns"] / entry["ours_ns"] for _, entry in pairs
+               if entry["ours_ns"] and entry["copy_ns"]]
+    lines.append(f"  geometric means: {statistics.geometric_mean(of_copy):.3f} of the copy, "
+                 f"{statistics.geometric_mean(speed for speed, _ in known):.3f} x the best peer")
+    for name in peer_names(document):
+        against = [entry["peers"][name]["ns"] / entry["ours_ns"] for _, entry in pairs
+                   if entry["ours_ns"] and entry["peers"].get(name, {}).get("ns")]
+        if against:
+            lines.append(f"    {statistics.geometric_mean(against):.3f} x {name} "
+                         f"({len(against)} shapes)")
+    behind = [row for row, entry in pairs if passes(entry) is False]
+    lines.append(f"  slower than {GATE} of the best peer, intervals apart: {len(behind)}")
+    lines.append("  worst against the best peer:")
+    for speed, row in sorted(known, key=lambda pair: pair[0])[:WORST]:
+        lines.append(f"    {speed:.3f}  {name_of(row)}")
+    return lines
+
+
+def summary(document):
+    lines = summary_of(document, "cold") + summary_of(document, "warm")
+    for name, words in document["not_installed"].items():
+        lines.append(f"not installed: {name} ({words})")
+    notes = {}
+    for row in document["rows"]:
+        if row.get("note"):
+            lines.append(f"normd at {name_of(row)}: {row['note']}")
+        for name, peer in row["peers"].items():
+            if peer.get("note"):
+                notes.setdefault((name, peer["note"]), []).append(row)
+    for (name, note), rows in notes.items():
+        lines.append(f"{name}: {note} ({len(rows)} shapes, such as {name_of(rows[0])})")
+    return "\n".join(lines) + "\n"
+
+
+def errors_table(errors):
+    names = list(dict.fromkeys(name for row in errors for name in row["peers"]))
+    headings = ["dtype", "rows", "columns", "kind", "half unit", "normd", *names, ""]
+
+    def cell(error):
+        return "-" if error is None else f"{error:.2g}"
+
+    def verdict(row):
+        theirs = [error for error in row["peers"].values() if error is not None]
+        if row["normd"] is None or not theirs:
+            return "?"
+        return "" if row["normd"] <= min(theirs) + row["half_unit"] else "larger"
+
+    lines = [[row["dtype"], str(row["rows"]), str(row["columns"]), row["kind"],
+              cell(row["half_unit"]), cell(row["normd"]),
+              *(cell(row["peers"].get(name)) for name in names), verdict(row)]
+             for row in errors]
+    return aligned(headings, lines)
+
+
+def text_of(document):
+    head = (f"{document['gpu']}, driver {document['driver']}, {document['date']}\n"
+            f"times in us; ! marks a peer whose answer is wrong; 'x best': how many times as fast "
+            "as the best right peer\n\n")
+    text = head + shapes_table(document) + "\n" + summary(document)
+    if document.get("errors"):
+        text += "\nlargest error of y against float64\n\n" + errors_table(document["errors"])
+    return text
