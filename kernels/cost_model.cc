@@ -52,7 +52,11 @@ double estimated_ns(const Candidate& candidate, const Problem& problem, const De
   const auto grid =
       static_cast<double>(std::max<std::int64_t>(1, grid_blocks(launch, problem.rows)));
   const double resident = resident_blocks(launch, plan, spec);
-  const double waves = std::ceil(grid / (resident * sm_count));
+  // Blocks that stay go from row to row; others make room for the next.
+  const double rows_at_once =
+      grid / launch.blocks_per_row * static_cast<double>(launch.rows_per_block);
+  const double turns = std::ceil(static_cast<double>(problem.rows) / rows_at_once);
+  const double waves = launch.resident ? turns : std::ceil(grid / (resident * sm_count));
   const double elements = static_cast<double>(problem.rows) * static_cast<double>(problem.columns);
   // The busiest multiprocessor's blocks, and how many of them it works on at once.
   const double busiest = std::ceil(grid / sm_count);
@@ -63,7 +67,10 @@ double estimated_ns(const Candidate& candidate, const Problem& problem, const De
   const double x_bytes = elements * static_cast<double>(size_bytes(problem.x)) * busiest / grid;
   const double in_flight = std::min(at_once * plan.bytes_in_flight, x_bytes);
   const double share = std::clamp(in_flight / needed_in_flight, 0.01, 1.0);
-  const double imbalance = busiest * sm_count / grid;
+  const double imbalance =
+      launch.resident
+          ? turns * rows_at_once / static_cast<double>(std::max<std::int64_t>(1, problem.rows))
+          : busiest * sm_count / grid;
   const double transfer_ns = bytes * imbalance / (rate * share);
 
   const double issue_ns = elements * imbalance * plan.element_instructions /

@@ -1,9 +1,13 @@
-// The CUDA body of platform.cuh. The only kernel text with inline assembly; it needs no header.
+// The CUDA body of platform.cuh; with cluster_cuda.cuh the only text with inline assembly.
 #pragma once
 
 // NORMD_KERNEL(entry, NormArguments, 256) { ... arguments.x ... }
 #define NORMD_KERNEL(entry, Arguments, threads)         \
   extern "C" __global__ void __launch_bounds__(threads) \
+      entry(const __grid_constant__ normd::Arguments arguments)
+// The same where so many blocks of it are to fit a multiprocessor at once.
+#define NORMD_KERNEL_RESIDENT(entry, Arguments, threads, blocks) \
+  extern "C" __global__ void __launch_bounds__(threads, blocks)  \
       entry(const __grid_constant__ normd::Arguments arguments)
 #define NORMD_DEVICE __device__ __forceinline__
 #define NORMD_DEVICE_CALL __device__ __noinline__

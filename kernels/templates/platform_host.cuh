@@ -11,6 +11,8 @@
     entry##_body(*static_cast<const normd::Arguments*>(arguments)); \
   }                                                                 \
   static void entry##_body(const normd::Arguments& arguments)
+#define NORMD_KERNEL_RESIDENT(entry, Arguments, threads, blocks) \
+  NORMD_KERNEL(entry, Arguments, threads)
 // Hidden: several kernel objects are open at once, and each must call its own bodies.
 #define NORMD_DEVICE __attribute__((visibility("hidden"))) inline
 #define NORMD_DEVICE_CALL NORMD_DEVICE

@@ -11,9 +11,11 @@ namespace normd {
 constexpr int thread_registers = smaller_of(255, 65536 / block_threads);
 constexpr int other_registers = 40;
 
-template <int width>
+// `columns_held`: of the row, or of one block's part of it, in whole packs.
+template <int width, int columns_held = row_columns>
 struct Slice {
-  static constexpr int packs = (row_packs + width - 1) / width;
+  static constexpr int held_packs = (columns_held + pack - 1) / pack;
+  static constexpr int packs = (held_packs + width - 1) / width;
   static constexpr int sums = smaller_of(pack, 4);  // independent chains of additions
   using Packs = Pack<x_type, pack>[packs];
 
@@ -21,7 +23,7 @@ struct Slice {
 
   NORMD_DEVICE int column(int i) const { return (member + i * width) * pack; }
   NORMD_DEVICE bool owns(int i) const {
-    return (i + 1) * width <= row_packs || member + i * width < row_packs;
+    return (i + 1) * width <= held_packs || member + i * width < held_packs;
   }
 
   template <Hint hint>
@@ -37,9 +39,9 @@ struct Slice {
   }
 
   // Between two passes: x stays packed in its registers, where floats would not fit.
-  template <int registers_wanted>
+  template <int registers_wanted, int registers_there = thread_registers>
   static NORMD_DEVICE void keep(Packs& x) {
-    if constexpr (registers_wanted > thread_registers) {
+    if constexpr (registers_wanted > registers_there) {
 #pragma unroll
       for (int i = 0; i < packs; ++i) keep_packed(x[i]);
     }
