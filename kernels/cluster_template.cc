@@ -15,11 +15,11 @@ constexpr int blocks_per_sm_choices[] = {1, 2, 3, 4};
 constexpr int packs_choices[] = {4, 8};  // that a thread holds at the most
 
 // Narrower parts spend their time in barriers, wider ones leave no room for the next row.
-constexpr std::int64_t part_bytes_min = 8192;
+constexpr std::int64_t part_bytes_min = 2048;
 constexpr std::int64_t part_bytes_max = 65536;
 
 // Below, a block holds a whole row well.
-constexpr std::int64_t row_bytes_min = 16384;
+constexpr std::int64_t row_bytes_min = 4096;
 
 // The system's own share of a block's shared memory, on every chip that has clusters.
 constexpr int reserved_shared_bytes = 1024;
@@ -85,7 +85,7 @@ std::vector<int> group_threads_choices(const Problem& problem, int cluster) {
   std::vector<int> choices;
   for (const int packs : packs_choices) {
     const std::int64_t threads = ((part_packs + packs - 1) / packs + 31) / 32 * 32;
-    if (threads >= 64 && threads <= 512) choices.push_back(static_cast<int>(threads));
+    if (threads <= 512) choices.push_back(static_cast<int>(threads));
   }
   return choices;
 }
@@ -125,13 +125,17 @@ bool fits(const Candidate& candidate, const Problem& problem, const DeviceSpec& 
   if (of.blocks_per_sm * (shared_bytes + reserved_shared_bytes) > spec.shared_bytes_per_sm) {
     return false;
   }
-  // Few threads cannot keep up, and many have too few registers to hold x and work on it.
+  // Many threads have too few registers to hold x and work on it.
   const int threads_per_sm = of.threads * of.blocks_per_sm;
-  if (threads_per_sm < 256 || threads_per_sm > 1024) return false;
+  if (threads_per_sm > 1024) return false;
   const SliceShape shape = slice_shape(problem, vector_bytes, of.group_threads() * of.cluster);
   if (shape.x_registers + working_registers > registers_max(threads_per_sm, spec)) return false;
-  // What is on its way into a multiprocessor must cover the latency of memory.
-  return 10 * of.blocks_per_sm * of.rows_per_block * of.part_bytes >= spec.shared_bytes_per_sm;
+  // One row at a time is for few rows, of which each has many blocks.
+  if (of.rows_per_block * of.blocks_per_sm == 1) return true;
+  // Else few threads cannot keep up, and what is on its way into a multiprocessor must cover the
+  // latency of memory.
+  return threads_per_sm >= 256 &&
+         10 * of.blocks_per_sm * of.rows_per_block * of.part_bytes >= spec.shared_bytes_per_sm;
 }
 
 Launch launch(const Candidate& candidate, const Problem& problem, const DeviceSpec& spec) {

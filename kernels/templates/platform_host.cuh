@@ -138,6 +138,14 @@ NORMD_DEVICE void round_pairs(const float (&values)[count], Pack<T, count>& pack
   for (int i = 0; i < count; ++i) pack.element[i] = from_float<T>(values[i]);
 }
 
+template <typename T>
+NORMD_DEVICE float to_float(T element);
+
+template <typename T, int count>
+NORMD_DEVICE void widen_pairs(const Pack<T, count>& pack, float (&values)[count]) {
+  for (int i = 0; i < count; ++i) values[i] = to_float(pack.element[i]);
+}
+
 // The widest access of one thread.
 constexpr int access_bytes_max = 16;
 
