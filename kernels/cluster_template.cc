@@ -167,7 +167,8 @@ Plan plan(const Candidate& candidate, const Problem& problem, const DeviceSpec&)
                           element_cycles * static_cast<double>(shape.elements()) *
                               std::max(1.0, warps_per_scheduler / 2),
           .memory_trips = 0.5,
-          .element_instructions = 12};
+          .element_instructions = 12,
+          .independent = of.rows_per_block + 1.0};
 }
 
 std::int64_t no_sequential_adds(const Candidate&, const Problem&) {

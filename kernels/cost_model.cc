@@ -12,7 +12,10 @@ namespace {
 constexpr double memory_latency_ns = 650;
 constexpr double l2_latency_ns = 300;
 constexpr double block_start_ns = 100;  // from one block's end until the next asks for data
-constexpr double overlap_loss = 0.05;   // of what should hide behind the bottleneck
+// Of what should hide behind the bottleneck this share shows: much of it where one block works
+// alone, for it reads, adds up and writes one after the other.
+constexpr double overlap_loss_min = 0.05;
+constexpr double overlap_loss_alone = 0.6;
 constexpr double issues_per_cycle = 4;  // warp instructions per multiprocessor
 
 double memory_rate(const DeviceSpec& spec) {
@@ -80,7 +83,9 @@ double estimated_ns(const Candidate& candidate, const Problem& problem, const De
   // One of the three is the bottleneck; a part of the others always shows beside it.
   const double whole = std::max({transfer_ns, issue_ns, waves * chain_ns});
   const double sum = transfer_ns + issue_ns + waves * chain_ns;
-  return whole + overlap_loss * (sum - whole) + chain_ns;
+  const double loss =
+      std::clamp(overlap_loss_alone / (at_once * plan.independent), overlap_loss_min, 1.0);
+  return whole + loss * (sum - whole) + chain_ns;
 }
 
 }  // namespace normd

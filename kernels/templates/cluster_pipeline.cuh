@@ -19,7 +19,6 @@ constexpr int beta_bytes = has_beta ? part_columns * static_cast<int>(sizeof(bet
 constexpr int affine_bytes = gamma_bytes + beta_bytes;
 constexpr int group_threads = block_threads / rows_per_block;
 constexpr int group_warps = group_threads / warp_lanes;
-constexpr int registers_max = smaller_of(255, 65536 / (block_threads * blocks_per_sm));
 
 static_assert(group_warps * warp_lanes * rows_per_block == block_threads, "as the Launch says");
 static_assert(part_columns * cluster == row_columns, "parts of one width");
@@ -133,7 +132,9 @@ NORMD_DEVICE RowMoments exchange(const PartMoments& part, int rank, const PartSl
   const Message theirs = area.moments[side][thread_index() % cluster];
   const float base = area.moments[side][0].value[0];
   // The next use of this side waits for the one of the other, which comes after everybody's read.
-  if (slice.member == 0) arrival_expect(&area.moments_came[side], cluster * 16);
+  if (slice.member == 0) {
+    arrival_expect(&area.moments_came[side], cluster * static_cast<int>(sizeof(Message)));
+  }
   const float distance = (theirs.value[0] - base) + theirs.value[1];
   const float mean_distance = lanes_sum<cluster>(distance) * (1.0f / cluster);
   const float off = distance - mean_distance;
@@ -157,6 +158,22 @@ NORMD_DEVICE PartMoments part_moments(const PartSlice& slice, PartSlice::Packs& 
   return {mean, correction, fused_multiply_add(-deviation_sum, correction, square_sum)};
 }
 
+// By the leader of each group: the first row, gamma and beta are under way before anything else.
+NORMD_DEVICE void begin(const NormArguments& arguments, GroupArea& area, int group, int rank,
+                        long long first) {
+  arrival_begin(&area.x);
+  arrival_begin(&area.moments_came[0]);
+  arrival_begin(&area.moments_came[1]);
+  if (group == 0) arrival_begin(affine_came());
+  publish_arrivals();
+  if (first < arguments.rows) fetch_x(arguments, first, rank, group);
+  if (group == 0) fetch_affine(arguments, rank);
+  if constexpr (cluster > 1) {
+    arrival_expect(&area.moments_came[0], cluster * static_cast<int>(sizeof(Message)));
+    arrival_expect(&area.moments_came[1], cluster * static_cast<int>(sizeof(Message)));
+  }
+}
+
 NORMD_KERNEL_RESIDENT(normd_kernel, NormArguments, block_threads, blocks_per_sm) {
   constexpr int as_floats = PartSlice::packs * pack + other_registers;
   const int group = thread_index() / group_threads;
@@ -169,19 +186,7 @@ NORMD_KERNEL_RESIDENT(normd_kernel, NormArguments, block_threads, blocks_per_sm)
   const long long step = grid_blocks() / cluster * rows_per_block;
   const long long first = block_index() / cluster * rows_per_block + group;
 
-  if (leader) {
-    arrival_begin(&area.x);
-    arrival_begin(&area.moments_came[0]);
-    arrival_begin(&area.moments_came[1]);
-    if (group == 0) arrival_begin(affine_came());
-    publish_arrivals();
-    if (first < rows) fetch_x(arguments, first, rank, group);
-    if (group == 0) fetch_affine(arguments, rank);
-    if constexpr (cluster > 1) {
-      arrival_expect(&area.moments_came[0], cluster * 16);
-      arrival_expect(&area.moments_came[1], cluster * 16);
-    }
-  }
+  if (leader) begin(arguments, area, group, rank, first);
   // Blocks may write to each other once all have come here; the first row is under way meanwhile.
   if constexpr (cluster > 1) cluster_arrive();
   block_barrier();
@@ -194,7 +199,7 @@ NORMD_KERNEL_RESIDENT(normd_kernel, NormArguments, block_threads, blocks_per_sm)
     const float mean = scratch.sum(slice.sum(x)) * (1.0f / part_columns);
     // Past the barrier of that sum, everybody has read the part.
     if (leader && row + step < rows) fetch_x(arguments, row + step, rank, group);
-    slice.template keep<as_floats, registers_max>(x);
+    slice.template keep<as_floats, registers_for(blocks_per_sm)>(x);
     const PartMoments part = part_moments(slice, x, scratch, mean);
     if (cluster > 1 && turn == 0) cluster_wait();
     RowMoments moments;
@@ -203,7 +208,7 @@ NORMD_KERNEL_RESIDENT(normd_kernel, NormArguments, block_threads, blocks_per_sm)
     } else {
       moments = row_of(part, part.correction, arguments.epsilon);
     }
-    slice.template keep<as_floats, registers_max>(x);
+    slice.template keep<as_floats, registers_for(blocks_per_sm)>(x);
     if (turn == 0 && affine_bytes > 0) arrival_wait(affine_came(), 0);
     if (moments.rescue) {
       // The first warp of the row's first block goes alone: all others have read their parts.
