@@ -12,7 +12,10 @@ namespace {
 constexpr double memory_latency_ns = 650;
 constexpr double l2_latency_ns = 300;
 constexpr double block_start_ns = 100;  // from one block's end until the next asks for data
-constexpr double overlap_loss = 0.05;   // of what should hide behind the bottleneck
+// Of what should hide behind the bottleneck this share shows: much of it where one block works
+// alone, for it reads, adds up and writes one after the other.
+constexpr double overlap_loss_min = 0.05;
+constexpr double overlap_loss_alone = 0.6;
 constexpr double issues_per_cycle = 4;  // warp instructions per multiprocessor
 
 double memory_rate(const DeviceSpec& spec) {
@@ -52,7 +55,11 @@ double estimated_ns(const Candidate& candidate, const Problem& problem, const De
   const auto grid =
       static_cast<double>(std::max<std::int64_t>(1, grid_blocks(launch, problem.rows)));
   const double resident = resident_blocks(launch, plan, spec);
-  const double waves = std::ceil(grid / (resident * sm_count));
+  // Blocks that stay go from row to row; others make room for the next.
+  const double rows_at_once =
+      grid / launch.blocks_per_row * static_cast<double>(launch.rows_per_block);
+  const double turns = std::ceil(static_cast<double>(problem.rows) / rows_at_once);
+  const double waves = launch.resident ? turns : std::ceil(grid / (resident * sm_count));
   const double elements = static_cast<double>(problem.rows) * static_cast<double>(problem.columns);
   // The busiest multiprocessor's blocks, and how many of them it works on at once.
   const double busiest = std::ceil(grid / sm_count);
@@ -63,7 +70,10 @@ double estimated_ns(const Candidate& candidate, const Problem& problem, const De
   const double x_bytes = elements * static_cast<double>(size_bytes(problem.x)) * busiest / grid;
   const double in_flight = std::min(at_once * plan.bytes_in_flight, x_bytes);
   const double share = std::clamp(in_flight / needed_in_flight, 0.01, 1.0);
-  const double imbalance = busiest * sm_count / grid;
+  const double imbalance =
+      launch.resident
+          ? turns * rows_at_once / static_cast<double>(std::max<std::int64_t>(1, problem.rows))
+          : busiest * sm_count / grid;
   const double transfer_ns = bytes * imbalance / (rate * share);
 
   const double issue_ns = elements * imbalance * plan.element_instructions /
@@ -73,7 +83,9 @@ double estimated_ns(const Candidate& candidate, const Problem& problem, const De
   // One of the three is the bottleneck; a part of the others always shows beside it.
   const double whole = std::max({transfer_ns, issue_ns, waves * chain_ns});
   const double sum = transfer_ns + issue_ns + waves * chain_ns;
-  return whole + overlap_loss * (sum - whole) + chain_ns;
+  const double loss =
+      std::clamp(overlap_loss_alone / (at_once * plan.independent), overlap_loss_min, 1.0);
+  return whole + loss * (sum - whole) + chain_ns;
 }
 
 }  // namespace normd

@@ -5,7 +5,7 @@
 
 namespace normd {
 
-constexpr int host_runtime_version = 1;
+constexpr int host_runtime_version = 2;
 
 struct HostRuntime {
   int (*thread_index)();        // of the running fibre within its block
@@ -13,6 +13,16 @@ struct HostRuntime {
   long long (*grid_blocks)();
   void* (*shared_memory)();     // the block's dynamic shared memory; every byte 0xff at its start
   void (*block_barrier)();      // every thread of the block arrives before any goes on
+  // What follows until the exchanges is for all threads of a warp together. The same for the
+  // `threads` threads that name this group, 0 to 14, alone.
+  void (*group_barrier)(int group, int threads);
+  // Goes on once `happened(what, detail)`; other threads of the cluster run meanwhile.
+  void (*wait_until)(bool (*happened)(const void* what, unsigned detail), const void* what,
+                     unsigned detail);
+  // Each once per thread: the wait ends when every thread of the cluster has arrived.
+  void (*cluster_arrive)();
+  void (*cluster_wait)();
+  void* (*shared_memory_of)(int rank);  // of another block of the cluster
   // Exchanges within the warp of 32 threads. Every thread of the warp takes part.
   unsigned (*shuffle_xor)(unsigned value, int lane_mask);
   unsigned (*shuffle_from)(unsigned value, int lane);

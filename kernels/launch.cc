@@ -28,6 +28,7 @@ std::string to_text(const Launch& launch) {
   text += " cooperative=" + std::to_string(launch.cooperative ? 1 : 0);
   text += " rows_per_block=" + std::to_string(launch.rows_per_block);
   text += " blocks_per_row=" + std::to_string(launch.blocks_per_row);
+  text += " resident=" + std::to_string(launch.resident ? 1 : 0);
   text += " blocks_max=" + std::to_string(launch.blocks_max);
   text += " workspace_bytes=" + std::to_string(launch.workspace_bytes);
   text += " workspace_bytes_per_row=" + std::to_string(launch.workspace_bytes_per_row);
@@ -52,6 +53,7 @@ Result<Launch> parse_launch(std::string_view text) {
   launch.cooperative = bounded("cooperative", 0, 1) == 1;
   launch.rows_per_block = bounded("rows_per_block", 1, std::int64_t{1} << 40);
   launch.blocks_per_row = static_cast<int>(bounded("blocks_per_row", 1, 1 << 20));
+  launch.resident = bounded("resident", 0, 1) == 1;
   launch.blocks_max = bounded("blocks_max", 1, 2147483647);
   launch.workspace_bytes = bounded("workspace_bytes", 0, std::int64_t{1} << 40);
   launch.workspace_bytes_per_row = bounded("workspace_bytes_per_row", 0, std::int64_t{1} << 30);

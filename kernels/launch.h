@@ -19,6 +19,7 @@ struct Launch {
   bool cooperative = false;          // all blocks resident at once
   std::int64_t rows_per_block = 1;   // rows that one block (or one group of blocks) owns at a time
   int blocks_per_row = 1;            // blocks that share the rows_per_block rows
+  bool resident = false;  // no more blocks than fit the device at once: each strides over rows
   // The most blocks of a grid: kernels stride over the rows that are left. Never above 2^31 - 1.
   std::int64_t blocks_max = 2147483647;
   // Scratch in device memory: zeroed before first use, left zeroed by every launch, one per kernel

@@ -82,7 +82,8 @@ Plan sub_warp_plan(const Candidate& candidate, const Problem& problem, const Dev
       .chain_cycles = 2 * steps * shuffle_cycles +
                       element_cycles * static_cast<double>(shape.elements() * rows_per_group),
       .memory_trips = affine_held ? 1.0 : 1.5,
-      .element_instructions = element_instructions(shape.pack)};
+      .element_instructions = element_instructions(shape.pack),
+      .independent = candidate.value("threads") / 32.0};
 }
 
 // --- block_registers ---
@@ -122,11 +123,17 @@ std::vector<Axis> block_registers_axes(const Problem& problem, const DeviceSpec&
       {"threads", threads},
       {"vector_bytes", vector_bytes},
       {"rows_per_block", {std::begin(rows_per_block_choices), std::end(rows_per_block_choices)}},
-      {"streaming", {0, 1}}};
+      {"streaming", {0, 1}},
+      {"threads_per_sm", {0, 1024}}};
 }
 
 int row_threads_of(const Candidate& candidate) {
   return candidate.value("threads") / candidate.value("rows_per_block");
+}
+
+// As block_registers.cuh has it; 0: as many blocks as happen to fit.
+int blocks_wanted(const Candidate& candidate) {
+  return std::max(1, candidate.value("threads_per_sm") / candidate.value("threads"));
 }
 
 SliceShape block_shape(const Candidate& candidate, const Problem& problem) {
@@ -146,7 +153,12 @@ bool block_registers_fits(const Candidate& candidate, const Problem& problem,
   if (rows_per_block > 1 && threads > 256) return false;
   const SliceShape shape = block_shape(candidate, problem);
   if (shape.elements() > 128) return false;
-  return shape.x_registers + working_registers <= registers_max(threads, spec);
+  const int blocks = blocks_wanted(candidate);
+  const int registers = registers_max(threads * blocks, spec);
+  if (shape.x_registers + working_registers > registers) return false;
+  // Asked for only where gamma and beta would otherwise keep so many blocks from fitting.
+  return candidate.value("threads_per_sm") == 0 ||
+         (blocks > 1 && shape.x_registers + shape.affine_registers + working_registers > registers);
 }
 
 // As RowScratch of templates/row_reduce.cuh lays it out; the text asserts that both agree.
@@ -168,7 +180,7 @@ Plan block_registers_plan(const Candidate& candidate, const Problem& problem,
   const int threads = candidate.value("threads");
   const int row_warps = row_threads_of(candidate) / 32;
   const std::int64_t held = shape.x_registers + shape.affine_registers + working_registers;
-  const bool affine_held = held <= registers_max(threads, spec);
+  const bool affine_held = held <= registers_max(threads * blocks_wanted(candidate), spec);
   const double reductions =
       2 *
       (5 * shuffle_cycles +

@@ -19,11 +19,12 @@ enum class Grade : std::uint8_t { exact = 1, taught = 2 };
 
 // What the cost model needs to know of a candidate's way to work.
 struct Plan {
-  int registers = 32;            // per thread, estimated
-  double bytes_in_flight = 0;    // that one block asks for before it first waits
-  double chain_cycles = 0;       // of the dependent steps of one block, without memory latency
-  double memory_trips = 1;       // waits for memory, one after the other, of one block
+  int registers = 32;                // per thread, estimated
+  double bytes_in_flight = 0;        // that one block asks for before it first waits
+  double chain_cycles = 0;           // of the dependent steps of one block, without memory latency
+  double memory_trips = 1;           // waits for memory, one after the other, of one block
   double element_instructions = 12;  // issued per element of x
+  double independent = 1;            // parts of a block that do not wait for each other
 };
 
 struct Template {

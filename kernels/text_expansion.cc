@@ -23,7 +23,7 @@ std::string_view included_file(std::string_view line) {
 
 bool TextExpansion::belongs_to_other_target(std::string_view file_name) const {
   if (target_.empty()) return false;
-  return file_name == (target_ == "host" ? "platform_cuda.cuh" : "platform_host.cuh");
+  return file_name.ends_with(target_ == "host" ? "_cuda.cuh" : "_host.cuh");
 }
 
 void TextExpansion::add_file(std::string_view file_name) {

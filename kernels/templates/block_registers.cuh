@@ -14,14 +14,19 @@ constexpr int row_threads = block_threads / rows_per_block;
 constexpr int row_warps = row_threads / warp_lanes;
 constexpr Hint row_hint = streaming != 0 ? Hint::stream : Hint::normal;
 
+// Fewer registers per thread, so that more blocks hide each other's waits; gamma and beta are the
+// first that have to go without.
+constexpr int blocks_wanted = larger_of(1, threads_per_sm / block_threads);
+constexpr int registers_there = registers_for(blocks_wanted);
+
 static_assert(row_threads * rows_per_block == block_threads, "as the Launch says");
 static_assert(row_warps * warp_lanes == row_threads, "rows do not share a warp");
 static_assert(shared_bytes == RowScratch<row_warps, rows_per_block>::bytes, "as the Launch says");
 
-NORMD_KERNEL(normd_kernel, NormArguments, block_threads) {
+NORMD_KERNEL_RESIDENT(normd_kernel, NormArguments, block_threads, blocks_wanted) {
   using RowSlice = Slice<row_threads>;
   constexpr int x_registers = RowSlice::packs * pack_registers<x_type>;
-  using RowAffine = Affine<row_threads, x_registers>;
+  using RowAffine = Affine<row_threads, x_registers, registers_there>;
   // As floats x is one register per element.
   constexpr int as_floats = RowSlice::packs * pack + RowAffine::held_registers + other_registers;
   const int group = thread_index() / row_threads;
@@ -40,12 +45,12 @@ NORMD_KERNEL(normd_kernel, NormArguments, block_threads) {
     const RowAffine affine(arguments, slice);
 
     const float mean = divide_by_columns(scratch.sum(slice.sum(x)));
-    slice.template keep<as_floats>(x);
+    slice.template keep<as_floats, registers_there>(x);
     float deviation_sum;
     float square_sum;
     slice.deviations(x, mean, deviation_sum, square_sum);
     scratch.sum_pair(deviation_sum, square_sum);
-    slice.template keep<as_floats>(x);
+    slice.template keep<as_floats, registers_there>(x);
     const RowMoments moments = row_moments(mean, deviation_sum, square_sum, arguments.epsilon);
 
     if (moments.rescue) {

@@ -41,6 +41,7 @@ enum class Hint { normal, stream, read_only };
 
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__)
 #include "platform_cuda.cuh"
+#include "elements_cuda.cuh"
 #else
 #include "platform_host.cuh"
 #endif
@@ -113,8 +114,7 @@ NORMD_DEVICE bf16 from_double<bf16>(double value) {
 
 template <typename T, int count>
 NORMD_DEVICE void to_floats(const Pack<T, count>& pack, float (&values)[count]) {
-#pragma unroll
-  for (int i = 0; i < count; ++i) values[i] = to_float(pack.element[i]);
+  widen_pairs(pack, values);
 }
 
 // Rounds to nearest even, once per element.

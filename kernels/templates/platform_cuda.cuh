@@ -1,9 +1,13 @@
-// The CUDA body of platform.cuh. The only kernel text with inline assembly; it needs no header.
+// The CUDA body of platform.cuh; with cluster_cuda.cuh the only text with inline assembly.
 #pragma once
 
 // NORMD_KERNEL(entry, NormArguments, 256) { ... arguments.x ... }
 #define NORMD_KERNEL(entry, Arguments, threads)         \
   extern "C" __global__ void __launch_bounds__(threads) \
+      entry(const __grid_constant__ normd::Arguments arguments)
+// The same where so many blocks of it are to fit a multiprocessor at once.
+#define NORMD_KERNEL_RESIDENT(entry, Arguments, threads, blocks) \
+  extern "C" __global__ void __launch_bounds__(threads, blocks)  \
       entry(const __grid_constant__ normd::Arguments arguments)
 #define NORMD_DEVICE __device__ __forceinline__
 #define NORMD_DEVICE_CALL __device__ __noinline__
@@ -78,71 +82,6 @@ NORMD_DEVICE float fused_multiply_add(float a, float b, float c) {
 }
 NORMD_DEVICE bool is_finite(float value) {
   return fabsf(value) < __int_as_float(0x7f800000);
-}
-
-NORMD_DEVICE float to_float(fp16 element) {
-  float value;
-  asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(element.bits));
-  return value;
-}
-
-NORMD_DEVICE fp16 float_to_fp16(float value) {
-  fp16 element;
-  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(element.bits) : "f"(value));
-  return element;
-}
-
-NORMD_DEVICE bf16 float_to_bf16(float value) {
-  bf16 element;
-#if __CUDA_ARCH__ >= 800
-  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(element.bits) : "f"(value));
-#else
-  const unsigned bits = float_to_bits(value);
-  const bool nan = (bits & 0x7fffffffu) > 0x7f800000u;
-  const unsigned rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
-  element.bits = static_cast<unsigned short>(nan ? (bits >> 16) | 0x40u : rounded);
-#endif
-  return element;
-}
-
-template <int count>
-NORMD_DEVICE void round_pairs(const float (&values)[count], Pack<fp32, count>& pack) {
-#pragma unroll
-  for (int i = 0; i < count; ++i) pack.element[i].value = values[i];
-}
-
-template <int count>
-NORMD_DEVICE void round_pairs(const float (&values)[count], Pack<fp16, count>& pack) {
-#if __CUDA_ARCH__ >= 800
-#pragma unroll
-  for (int i = 0; i + 1 < count; i += 2) {
-    unsigned pair;
-    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(values[i + 1]), "f"(values[i]));
-    pack.element[i].bits = static_cast<unsigned short>(pair);
-    pack.element[i + 1].bits = static_cast<unsigned short>(pair >> 16);
-  }
-  if constexpr (count % 2 == 1) pack.element[count - 1] = float_to_fp16(values[count - 1]);
-#else
-#pragma unroll
-  for (int i = 0; i < count; ++i) pack.element[i] = float_to_fp16(values[i]);
-#endif
-}
-
-template <int count>
-NORMD_DEVICE void round_pairs(const float (&values)[count], Pack<bf16, count>& pack) {
-#if __CUDA_ARCH__ >= 800
-#pragma unroll
-  for (int i = 0; i + 1 < count; i += 2) {
-    unsigned pair;
-    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(values[i + 1]), "f"(values[i]));
-    pack.element[i].bits = static_cast<unsigned short>(pair);
-    pack.element[i + 1].bits = static_cast<unsigned short>(pair >> 16);
-  }
-  if constexpr (count % 2 == 1) pack.element[count - 1] = float_to_bf16(values[count - 1]);
-#else
-#pragma unroll
-  for (int i = 0; i < count; ++i) pack.element[i] = float_to_bf16(values[i]);
-#endif
 }
 
 // The widest access of one thread.

@@ -11,6 +11,8 @@
     entry##_body(*static_cast<const normd::Arguments*>(arguments)); \
   }                                                                 \
   static void entry##_body(const normd::Arguments& arguments)
+#define NORMD_KERNEL_RESIDENT(entry, Arguments, threads, blocks) \
+  NORMD_KERNEL(entry, Arguments, threads)
 // Hidden: several kernel objects are open at once, and each must call its own bodies.
 #define NORMD_DEVICE __attribute__((visibility("hidden"))) inline
 #define NORMD_DEVICE_CALL NORMD_DEVICE
@@ -134,6 +136,14 @@ NORMD_DEVICE T from_float(float value);
 template <typename T, int count>
 NORMD_DEVICE void round_pairs(const float (&values)[count], Pack<T, count>& pack) {
   for (int i = 0; i < count; ++i) pack.element[i] = from_float<T>(values[i]);
+}
+
+template <typename T>
+NORMD_DEVICE float to_float(T element);
+
+template <typename T, int count>
+NORMD_DEVICE void widen_pairs(const Pack<T, count>& pack, float (&values)[count]) {
+  for (int i = 0; i < count; ++i) values[i] = to_float(pack.element[i]);
 }
 
 // The widest access of one thread.

@@ -61,15 +61,18 @@ NORMD_DEVICE void store_at(y_type* row, int column, const Pack<y_type, pack>& y)
 // values * gamma + beta, of packs that were loaded before.
 NORMD_DEVICE void apply_packs(const Pack<gamma_type, pack>& gamma,
                               const Pack<beta_type, pack>& beta, float (&values)[pack]) {
+  float scale[pack];
+  float offset[pack];
+  if constexpr (has_gamma) to_floats(gamma, scale);
+  if constexpr (has_beta) to_floats(beta, offset);
 #pragma unroll
   for (int k = 0; k < pack; ++k) {
     if constexpr (has_gamma && has_beta) {
-      values[k] =
-          fused_multiply_add(values[k], to_float(gamma.element[k]), to_float(beta.element[k]));
+      values[k] = fused_multiply_add(values[k], scale[k], offset[k]);
     } else if constexpr (has_gamma) {
-      values[k] *= to_float(gamma.element[k]);
+      values[k] *= scale[k];
     } else if constexpr (has_beta) {
-      values[k] += to_float(beta.element[k]);
+      values[k] += offset[k];
     }
   }
 }

@@ -6,12 +6,17 @@
 
 namespace normd {
 
-template <int warps, int rows_held>
+struct BlockBarrier {
+  NORMD_DEVICE void wait() const { block_barrier(); }
+};
+
+template <int warps, int rows_held, typename Barrier = BlockBarrier>
 struct RowScratch {
   static constexpr int padded = (warps + 3) / 4 * 4;  // rows of scratch start on 16 bytes
   static constexpr int doubles_bytes = rows_held == 1 ? 8 * ((warps + 1) / 2 * 2) : 0;
   static constexpr int sums_bytes = 4 * padded * rows_held;
   static constexpr int bytes = warps == 1 ? 0 : doubles_bytes + 3 * sums_bytes;
+  static constexpr int row_floats = warps == 1 ? 0 : 3 * padded;
   // Few warps are added up by broadcast reads, many by shuffles: fewer instructions per warp.
   static constexpr bool broadcast = warps <= 4;
   static constexpr int lanes = warps <= 8 ? 8 : warps <= 16 ? 16 : 32;
@@ -20,6 +25,15 @@ struct RowScratch {
   fp32* firsts;  // of pairs
   fp32* seconds;
   int warp;
+  Barrier barrier;
+
+  // Of a row whose `row_floats` lie somewhere else, on 16 bytes.
+  NORMD_DEVICE RowScratch(fp32* row_sums, int warp_of_row, Barrier row_barrier)
+      : sums(row_sums),
+        firsts(sums + padded),
+        seconds(firsts + padded),
+        warp(warp_of_row),
+        barrier(row_barrier) {}
 
   NORMD_DEVICE RowScratch(int row_held, int warp_of_row) : warp(warp_of_row) {
     if constexpr (warps > 1) {
@@ -35,7 +49,7 @@ struct RowScratch {
     value = lanes_sum<warp_lanes>(value);
     if constexpr (warps > 1) {
       if (thread_index() % warp_lanes == 0) sums[warp] = fp32{value};
-      block_barrier();
+      barrier.wait();
       value = add_up(sums);
     }
     return value;
@@ -49,7 +63,7 @@ struct RowScratch {
         firsts[warp] = fp32{pair[0]};
         seconds[warp] = fp32{pair[1]};
       }
-      block_barrier();
+      barrier.wait();
       if constexpr (broadcast) {
         pair[0] = add_up(firsts);
         pair[1] = add_up(seconds);

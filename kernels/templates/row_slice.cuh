@@ -7,13 +7,18 @@
 
 namespace normd {
 
-// What a thread may have at most, and what it needs beside x, gamma and beta.
-constexpr int thread_registers = smaller_of(255, 65536 / block_threads);
+// What a thread may have at most where so many blocks are to share a multiprocessor, and what it
+// needs beside x, gamma and beta.
+NORMD_DEVICE constexpr int registers_for(int blocks) {
+  return smaller_of(255, 65536 / (block_threads * blocks) / 8 * 8);
+}
 constexpr int other_registers = 40;
 
-template <int width>
+// `columns_held`: of the row, or of one block's part of it, in whole packs.
+template <int width, int columns_held = row_columns>
 struct Slice {
-  static constexpr int packs = (row_packs + width - 1) / width;
+  static constexpr int held_packs = (columns_held + pack - 1) / pack;
+  static constexpr int packs = (held_packs + width - 1) / width;
   static constexpr int sums = smaller_of(pack, 4);  // independent chains of additions
   using Packs = Pack<x_type, pack>[packs];
 
@@ -21,7 +26,7 @@ struct Slice {
 
   NORMD_DEVICE int column(int i) const { return (member + i * width) * pack; }
   NORMD_DEVICE bool owns(int i) const {
-    return (i + 1) * width <= row_packs || member + i * width < row_packs;
+    return (i + 1) * width <= held_packs || member + i * width < held_packs;
   }
 
   template <Hint hint>
@@ -37,9 +42,9 @@ struct Slice {
   }
 
   // Between two passes: x stays packed in its registers, where floats would not fit.
-  template <int registers_wanted>
+  template <int registers_wanted, int registers_there = registers_for(1)>
   static NORMD_DEVICE void keep(Packs& x) {
-    if constexpr (registers_wanted > thread_registers) {
+    if constexpr (registers_wanted > registers_there) {
 #pragma unroll
       for (int i = 0; i < packs; ++i) keep_packed(x[i]);
     }
@@ -107,12 +112,12 @@ struct Slice {
 
 // gamma and beta of a slice. Where registers allow, they are loaded before the reductions that hide
 // their latency and kept for every row of the thread; else each pack is loaded when it is used.
-template <int width, int x_registers>
+template <int width, int x_registers, int registers_there = registers_for(1)>
 struct Affine {
   static constexpr int packs = Slice<width>::packs;
   static constexpr int registers = packs * ((has_gamma ? pack_registers<gamma_type> : 0) +
                                             (has_beta ? pack_registers<beta_type> : 0));
-  static constexpr bool held = x_registers + registers + other_registers <= thread_registers;
+  static constexpr bool held = x_registers + registers + other_registers <= registers_there;
   static constexpr int held_registers = held ? registers : 0;
 
   const NormArguments& arguments;

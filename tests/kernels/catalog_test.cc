@@ -124,12 +124,15 @@ TEST(CatalogTest, the_grid_of_every_launch_covers_any_number_of_rows_once) {
     const auto rows =
         std::uniform_int_distribution<std::int64_t>(1, std::int64_t{1} << bits(random))(random);
     const std::int64_t blocks = grid_blocks(launch, rows);
-    const std::int64_t strides = (rows - 1) / (blocks * launch.rows_per_block) + 1;
+    const std::int64_t groups = blocks / launch.blocks_per_row;
+    const std::int64_t strides = (rows - 1) / (groups * launch.rows_per_block) + 1;
     ASSERT_GE(blocks, 1);
     ASSERT_LE(blocks, 2147483647);
     // No block starts beyond the last row, and one stride is enough unless the grid is full.
-    ASSERT_LT((blocks - 1) * launch.rows_per_block, rows) << to_text(sample);
-    ASSERT_TRUE(strides == 1 || blocks == launch.blocks_max) << to_text(sample);
+    ASSERT_EQ(blocks % launch.blocks_per_row, 0) << to_text(sample);
+    ASSERT_LT((groups - 1) * launch.rows_per_block, rows) << to_text(sample);
+    ASSERT_TRUE(strides == 1 || blocks + launch.blocks_per_row > launch.blocks_max)
+        << to_text(sample);
     ASSERT_EQ(launch.block % 32, 0) << to_text(sample);
     ASSERT_LE(launch.block, sample.spec.threads_per_block_max) << to_text(sample);
     ASSERT_LE(launch.shared_bytes, sample.spec.shared_bytes_per_block_max) << to_text(sample);
@@ -145,7 +148,8 @@ TEST(CatalogTest, rows_per_block_follow_from_the_axes) {
     if (candidate.template_name == "sub_warp") {
       expected = candidate.value("threads") / candidate.value("lanes_per_row") *
                  candidate.value("rows_per_group");
-    } else if (candidate.template_name == "block_registers") {
+    } else if (candidate.template_name == "block_registers" ||
+               candidate.template_name == "cluster_pipeline") {
       expected = candidate.value("rows_per_block");
     } else if (candidate.template_name == "warp_welford") {
       expected = candidate.value("threads") / 32;

@@ -44,17 +44,21 @@ TEST(CostModelTest, narrow_rows_default_to_lanes_and_wide_ones_to_blocks) {
   EXPECT_EQ(first(1 << 20, 64).template_name, "sub_warp");
   EXPECT_EQ(first(1 << 18, 128).template_name, "sub_warp");
   EXPECT_EQ(first(16384, 4096).template_name, "block_registers");
-  EXPECT_EQ(first(4096, 16384).template_name, "block_registers");
+  EXPECT_EQ(first(2048, 32768).template_name, "cluster_pipeline");
+  EXPECT_EQ(first(1024, 65536).template_name, "cluster_pipeline");
   EXPECT_EQ(first(512, 1 << 20).template_name, "block_tiled");
 }
 
+int threads_per_row(const Candidate& candidate) {
+  const int blocks = candidate.template_name == "cluster_pipeline" ? candidate.value("cluster") : 1;
+  return blocks * candidate.value("threads") / candidate.value("rows_per_block");
+}
+
 TEST(CostModelTest, one_wide_row_gets_more_threads_than_each_of_many) {
-  const Candidate alone = first(1, 8192);
-  const Candidate many = first(8192, 8192);
-  ASSERT_EQ(alone.template_name, "block_registers");
-  ASSERT_EQ(many.template_name, "block_registers");
-  EXPECT_GE(alone.value("threads"), many.value("threads"));
-  EXPECT_GE(alone.value("threads"), 512);
+  for (const std::int64_t columns : {8192, 65536}) {
+    EXPECT_GE(threads_per_row(first(1, columns)), threads_per_row(first(8192, columns))) << columns;
+    EXPECT_GE(threads_per_row(first(1, columns)), 256) << columns;
+  }
 }
 
 TEST(CostModelTest, wide_accesses_come_first_where_rows_allow_them) {

@@ -59,7 +59,7 @@ TEST(launch, the_edges_of_the_grid_are_exact) {
 TEST(launch, the_text_is_pinned) {
   EXPECT_EQ(to_text(usual),
             "entries=normd_kernel block=256 cluster=1 shared_bytes=64 cooperative=0 "
-            "rows_per_block=1 blocks_per_row=1 blocks_max=2147483647 workspace_bytes=0 "
+            "rows_per_block=1 blocks_per_row=1 resident=0 blocks_max=2147483647 workspace_bytes=0 "
             "workspace_bytes_per_row=0");
 }
 
@@ -86,6 +86,7 @@ TEST(launch, a_text_out_of_range_names_the_field) {
   EXPECT_EQ(field_of("cluster=1", "cluster=17"), "cluster");
   EXPECT_EQ(field_of("shared_bytes=64", "shared_bytes=-1"), "shared_bytes");
   EXPECT_EQ(field_of("cooperative=0", "cooperative=2"), "cooperative");
+  EXPECT_EQ(field_of("resident=0", "resident=2"), "resident");
   EXPECT_EQ(field_of("rows_per_block=1", "rows_per_block=0"), "rows_per_block");
   EXPECT_EQ(field_of("blocks_per_row=1", "blocks_per_row=0"), "blocks_per_row");
   EXPECT_EQ(field_of("blocks_max=2147483647", "blocks_max=2147483648"), "blocks_max");

@@ -37,6 +37,7 @@ TEST(SourceTest, no_include_and_no_pragma_once_is_left) {
     for (const Template& entry : catalog()) {
       Problem wide = problem;
       if (entry.name == "block_tiled") wide.columns = 100'000;
+      if (entry.name == "cluster_pipeline") wide.columns = 16'384;
       const auto candidates = enumerate(entry, wide, spec);
       ASSERT_FALSE(candidates.empty()) << entry.name;
       const Source source = render(candidates.front(), wide, spec);
@@ -76,8 +77,9 @@ TEST(SourceTest, a_source_does_not_depend_on_rows) {
 }
 
 TEST(SourceTest, axes_and_launch_are_constants_of_the_text) {
-  const Candidate candidate =
-      *parse_candidate("block_registers threads=128 vector_bytes=16 rows_per_block=1 streaming=1");
+  const Candidate candidate = *parse_candidate(
+      "block_registers threads=128 vector_bytes=16 rows_per_block=1 streaming=1 "
+      "threads_per_sm=0");
   const Problem square = {.rows = 1, .columns = 1024, .x = DType::bf16, .y = DType::bf16};
   ASSERT_TRUE(validate(candidate, square, h200()));
   const Source source = render(candidate, square, h200());

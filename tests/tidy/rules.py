@@ -67,7 +67,8 @@ CALLS = (
 
 # Kernel texts include one another and the structs they share with the host, nothing else.
 KERNEL_TEXT_INCLUDES = ("host_runtime.h", "arguments.h", "check_arguments.h")
-INLINE_ASSEMBLY_HOME = "kernels/templates/platform_cuda.cuh"
+# Texts with inline assembly: the CUDA bodies, each of which has a host body beside it.
+INLINE_ASSEMBLY_HOMES = "_cuda.cuh"
 
 LINES_MAX = 300
 FUNCTION_LINES_MAX = 60

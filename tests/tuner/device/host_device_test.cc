@@ -75,15 +75,15 @@ TEST(HostDeviceTest, a_missing_entry_is_named) {
   EXPECT_NE(kernel.error().message.find("no_such_kernel"), std::string::npos);
 }
 
-TEST(HostDeviceTest, a_cubin_and_a_cluster_are_refused) {
+TEST(HostDeviceTest, a_cubin_and_a_cooperative_launch_are_refused) {
   const auto device = host_device();
   Binary cubin = *binary;
   cubin.format = BinaryFormat::cubin;
   EXPECT_EQ(device->load(cubin, launch_of({})).error().code, ErrorCode::failed_precondition);
   Launch launch = launch_of({.entry = "geometry"});
-  launch.cluster = 2;
+  launch.cooperative = true;
   EXPECT_EQ(device->load(*binary, launch).error().code, ErrorCode::failed_precondition);
-  launch.cluster = 1;
+  launch.cooperative = false;
   launch.block = 48;
   EXPECT_EQ(device->load(*binary, launch).error().code, ErrorCode::failed_precondition);
 }

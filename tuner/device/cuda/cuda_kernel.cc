@@ -160,7 +160,13 @@ Result<void> CudaKernel::prepare_entry(CUfunction function, const std::string& e
     if (!allowed) return allowed;
   }
   if (auto measured = measure_resources(function, entry); !measured) return measured;
-  return launch_.cluster > 1 ? check_cluster(function, entry) : Result<void>{};
+  if (launch_.cluster > 1) return check_cluster(function, entry);
+  limit_to(std::int64_t{resources_.blocks_per_sm} * spec.sm_count);
+  return {};
+}
+
+void CudaKernel::limit_to(std::int64_t resident_blocks) {
+  if (launch_.resident) launch_.blocks_max = std::min(launch_.blocks_max, resident_blocks);
 }
 
 Result<void> CudaKernel::measure_resources(CUfunction function, const std::string& entry) {
@@ -209,6 +215,7 @@ Result<void> CudaKernel::check_cluster(CUfunction function, const std::string& e
     return fail(ErrorCode::failed_precondition,
                 entry + ": not one cluster of " + blocks + " blocks fits the GPU");
   }
+  if (read) limit_to(std::int64_t{clusters} * launch_.cluster);
   return read;
 }
 

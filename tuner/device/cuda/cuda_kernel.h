@@ -38,6 +38,8 @@ class CudaKernel final : public Kernel {
   Result<void> find_entries(const std::string& entry);
   Result<void> prepare_entry(CUfunction function, const std::string& entry, const DeviceSpec& spec);
   Result<void> measure_resources(CUfunction function, const std::string& entry);
+  // For a launch whose blocks must be resident at once.
+  void limit_to(std::int64_t resident_blocks);
   Result<void> check_cluster(CUfunction function, const std::string& entry);
   Result<int> attribute(CUfunction function, CUfunction_attribute name) const;
 

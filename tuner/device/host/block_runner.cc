@@ -18,6 +18,9 @@ constexpr std::size_t stack_bytes = std::size_t{64} << 10;
 // Shared memory begins as on a GPU: at the widest alignment that a kernel text may assume.
 constexpr std::size_t shared_alignment_bytes = 128;
 
+// Groups of one block that have a barrier of their own, as host_runtime.h says.
+constexpr int groups_max = 15;
+
 // Kernels call plain functions without a context argument, so the running grid has to be found
 // from the thread. Set for the length of one run() only.
 thread_local BlockRunner* running = nullptr;
@@ -27,14 +30,15 @@ thread_local BlockRunner* running = nullptr;
 // What stands between a kernel and the switch becomes part of the call in the table: see
 // Fibre::switch_to.
 
-// A warp goes on for as long as it can before the next one begins: that drives the warps of a block
-// as far apart as its barriers allow. The fibre of run() comes next when the block is over or
-// stuck.
+// A warp goes on for as long as it can before the next one begins: that drives the warps of a
+// cluster as far apart as its barriers allow. The fibre of run() comes next when the cluster is
+// over, or stuck: a whole round in which nobody came further.
 [[gnu::always_inline]] inline Fibre& BlockRunner::next_fibre() {
   for (;;) {
     if (runnable_.empty()) {
-      if (at_barrier_ < grid_.threads) return outside_;
+      if (ended_ == cluster_threads() || !moved_) return outside_;
       start_round();
+      continue;
     }
     const int index = runnable_.back();
     Warp& warp = warps_[static_cast<std::size_t>(index)];
@@ -44,6 +48,7 @@ thread_local BlockRunner* running = nullptr;
     }
     if (warp.offered() == warp_lanes) {
       warp.exchange();
+      moved_ = true;
       if (schedule_.order == ScheduleOrder::shuffled) {
         draw_lanes(warp);
         pick_warp();
@@ -60,9 +65,22 @@ thread_local BlockRunner* running = nullptr;
   if (&next != &self) self.switch_to(next);
 }
 
-[[gnu::always_inline]] inline void BlockRunner::wait_at_barrier() {
-  ++at_barrier_;
+template <typename Happened>
+[[gnu::always_inline]] inline void BlockRunner::wait_until(Happened happened) {
+  while (!happened()) wait();
+  moved_ = true;
+}
+
+[[gnu::always_inline]] inline void BlockRunner::meet(Meeting& meeting, int threads) {
+  const unsigned before = meeting.times;
+  if (++meeting.arrived == threads) {
+    meeting.arrived = 0;
+    ++meeting.times;
+  }
+  // Whoever comes last waits as well: the others are not to fall behind.
+  moved_ = true;
   wait();
+  wait_until([&] { return meeting.times != before; });
 }
 
 [[gnu::always_inline]] inline unsigned BlockRunner::exchange(unsigned value, int source) {
@@ -74,11 +92,30 @@ thread_local BlockRunner* running = nullptr;
 }
 
 struct BlockRunner::Calls {
-  static int thread_index() { return running->thread_; }
-  static long long block_index() { return running->block_; }
+  static int thread_index() { return running->thread_ % running->grid_.threads; }
+  static long long block_index() { return running->first_block_ + running->rank(); }
   static long long grid_blocks() { return running->grid_.blocks; }
-  static void* shared_memory() { return running->shared_memory_.get(); }
-  static void block_barrier() { running->wait_at_barrier(); }
+  static void* shared_memory() { return shared_memory_of(running->rank()); }
+  static void* shared_memory_of(int rank) {
+    return running->shared_memory_.at(static_cast<std::size_t>(rank)).get();
+  }
+  static void block_barrier() {
+    running->meet(running->at_barrier_[static_cast<std::size_t>(running->rank())],
+                  running->grid_.threads);
+  }
+  static void group_barrier(int group, int threads) {
+    NORMD_CHECK(group >= 0 && group < groups_max);
+    const int place = running->rank() * groups_max + group;
+    running->meet(running->at_group_barrier_[static_cast<std::size_t>(place)], threads);
+  }
+  static void wait_until(bool (*happened)(const void*, unsigned), const void* what,
+                         unsigned detail) {
+    running->wait_until([=] { return happened(what, detail); });
+  }
+  static void cluster_arrive() { ++running->arrived_in_cluster_; }
+  static void cluster_wait() {
+    running->wait_until([] { return running->arrived_in_cluster_ == running->cluster_threads(); });
+  }
   static unsigned shuffle_xor(unsigned value, int lane_mask) {
     return running->exchange(value, running->thread_ ^ lane_mask);
   }
@@ -89,6 +126,11 @@ struct BlockRunner::Calls {
                                         .grid_blocks = &grid_blocks,
                                         .shared_memory = &shared_memory,
                                         .block_barrier = &block_barrier,
+                                        .group_barrier = &group_barrier,
+                                        .wait_until = &wait_until,
+                                        .cluster_arrive = &cluster_arrive,
+                                        .cluster_wait = &cluster_wait,
+                                        .shared_memory_of = &shared_memory_of,
                                         .shuffle_xor = &shuffle_xor,
                                         .shuffle_from = &shuffle_from};
 };
@@ -105,11 +147,11 @@ Result<void> BlockRunner::run(const Grid& grid) {
   if (auto ready = prepare(grid); !ready) return ready;
   Result<void> outcome;
   running = this;
-  for (std::int64_t position = 0; outcome && position < grid.blocks; ++position) {
-    if (!run_block(block_at(position))) outcome = fail(fault());
+  for (std::int64_t position = 0; outcome && position < grid.blocks / grid.cluster; ++position) {
+    if (!run_cluster(cluster_at(position))) outcome = fail(fault());
   }
   running = nullptr;
-  shared_memory_.reset();
+  shared_memory_.clear();
   // After a fault some fibres stand in the middle of the kernel; nothing may go on from there.
   if (!outcome) threads_.clear();
   return outcome;
@@ -117,21 +159,19 @@ Result<void> BlockRunner::run(const Grid& grid) {
 
 Result<void> BlockRunner::prepare(const Grid& grid) {
   NORMD_CHECK(grid.entry != nullptr && grid.threads > 0 && grid.threads % warp_lanes == 0);
+  NORMD_CHECK(grid.cluster > 0 && grid.blocks % grid.cluster == 0);
   grid_ = grid;
   random_.seed(schedule_.seed);  // so that a launch repeats itself
-  block_start_ = static_cast<std::int64_t>(random_()) % std::max<std::int64_t>(grid.blocks, 1);
+  const std::int64_t clusters = std::max<std::int64_t>(grid.blocks / grid.cluster, 1);
+  cluster_start_ = static_cast<std::int64_t>(random_()) % clusters;
   do {
-    block_step_ = 1 + static_cast<std::int64_t>(random_()) % std::max<std::int64_t>(grid.blocks, 1);
-  } while (std::gcd(block_step_, grid.blocks) != 1);
-  // On the heap and not a byte longer than asked for: the address sanitizer sees an overrun.
-  void* shared = nullptr;
-  if (posix_memalign(&shared, shared_alignment_bytes, grid.shared_bytes) != 0) {
-    return fail(ErrorCode::resource_exhausted,
-                "allocating " + std::to_string(grid.shared_bytes) + " bytes of shared memory");
-  }
-  shared_memory_.reset(shared);
-  warps_.resize(static_cast<std::size_t>(grid.threads / warp_lanes));
-  while (threads_.size() < static_cast<std::size_t>(grid.threads)) {
+    cluster_step_ = 1 + static_cast<std::int64_t>(random_()) % clusters;
+  } while (std::gcd(cluster_step_, clusters) != 1);
+  if (auto made = make_shared_memory(); !made) return made;
+  at_barrier_.resize(static_cast<std::size_t>(grid.cluster));
+  at_group_barrier_.resize(static_cast<std::size_t>(grid.cluster * groups_max));
+  warps_.resize(static_cast<std::size_t>(cluster_threads() / warp_lanes));
+  while (threads_.size() < static_cast<std::size_t>(cluster_threads())) {
     auto thread =
         std::make_unique<Thread>(Thread{this, static_cast<int>(threads_.size()), nullptr});
     auto fibre = Fibre::create(&run_thread, thread.get(), stack_bytes);
@@ -142,7 +182,20 @@ Result<void> BlockRunner::prepare(const Grid& grid) {
   return {};
 }
 
-// One round of this loop per block: the fibre outlives the kernel's thread that it runs.
+// On the heap and not a byte longer than asked for: the address sanitizer sees an overrun.
+Result<void> BlockRunner::make_shared_memory() {
+  for (int rank = 0; rank < grid_.cluster; ++rank) {
+    void* shared = nullptr;
+    if (posix_memalign(&shared, shared_alignment_bytes, grid_.shared_bytes) != 0) {
+      return fail(ErrorCode::resource_exhausted,
+                  "allocating " + std::to_string(grid_.shared_bytes) + " bytes of shared memory");
+    }
+    shared_memory_.emplace_back(shared);
+  }
+  return {};
+}
+
+// One round of this loop per cluster: the fibre outlives the kernel's thread that it runs.
 void BlockRunner::run_thread(void* argument) {
   Thread& thread = *static_cast<Thread*>(argument);
   BlockRunner& runner = *thread.runner;
@@ -150,43 +203,54 @@ void BlockRunner::run_thread(void* argument) {
     runner.grid_.entry(runner.grid_.arguments);
     ++runner.ended_;
     runner.ended_thread_ = thread.index;
-    runner.wait();
+    runner.moved_ = true;
+    const std::uint64_t over = runner.clusters_begun_;
+    while (runner.clusters_begun_ == over) runner.wait();
   }
 }
 
-std::int64_t BlockRunner::block_at(std::int64_t position) const {
+std::int64_t BlockRunner::cluster_at(std::int64_t position) const {
+  const std::int64_t clusters = grid_.blocks / grid_.cluster;
   switch (schedule_.order) {
     case ScheduleOrder::ascending:
       return position;
     case ScheduleOrder::descending:
-      return grid_.blocks - 1 - position;
+      return clusters - 1 - position;
     case ScheduleOrder::shuffled:
       // The step shares no factor with the count, so every block has its turn once. Both are below
       // 2^31.
-      return (block_start_ + position * block_step_) % grid_.blocks;
+      return (cluster_start_ + position * cluster_step_) % clusters;
   }
   NORMD_CHECK(!"a schedule order that is none");
 }
 
-// False: the block is stuck.
-bool BlockRunner::run_block(std::int64_t block) {
-  block_ = block;
+// False: the cluster is stuck.
+bool BlockRunner::run_cluster(std::int64_t cluster) {
+  first_block_ = cluster * grid_.cluster;
+  ++clusters_begun_;
   ended_ = 0;
-  if (grid_.shared_bytes > 0) {
-    std::memset(shared_memory_.get(), schedule_.shared_fill, grid_.shared_bytes);
+  arrived_in_cluster_ = 0;
+  std::ranges::fill(at_barrier_, Meeting{});
+  std::ranges::fill(at_group_barrier_, Meeting{});
+  for (const auto& shared : shared_memory_) {
+    if (grid_.shared_bytes > 0) {
+      std::memset(shared.get(), schedule_.shared_fill, grid_.shared_bytes);
+    }
   }
   for (Warp& warp : warps_) warp.forget_offers();
   start_round();
   outside_.switch_to(next_fibre());
-  return ended_ == grid_.threads;
+  return ended_ == cluster_threads();
 }
 
 Error BlockRunner::fault() const {
   int exchanging = 0;
   for (const Warp& warp : warps_) exchanging += warp.offered();
-  std::string words = "fault: " + std::string(grid_.name) + ", block " + std::to_string(block_) +
-                      ": of " + std::to_string(grid_.threads) + " threads " +
-                      std::to_string(at_barrier_) + " wait at a block barrier, " +
+  int at_barrier = 0;
+  for (const Meeting& meeting : at_barrier_) at_barrier += meeting.arrived;
+  std::string words = "fault: " + std::string(grid_.name) + ", block " +
+                      std::to_string(first_block_) + ": of " + std::to_string(cluster_threads()) +
+                      " threads " + std::to_string(at_barrier) + " wait at a block barrier, " +
                       std::to_string(exchanging) + " in a shuffle, and " + std::to_string(ended_) +
                       " have ended";
   if (ended_ > 0) words += ", thread " + std::to_string(ended_thread_) + " the last of them";
@@ -194,7 +258,7 @@ Error BlockRunner::fault() const {
 }
 
 void BlockRunner::start_round() {
-  at_barrier_ = 0;
+  moved_ = false;
   runnable_.resize(warps_.size());
   std::iota(runnable_.begin(), runnable_.end(), 0);
   // The last one is next.

@@ -1,5 +1,6 @@
-// BlockRunner: runs the grid of one host kernel, block after block, with one fibre per thread of a
-// block, in the order that its HostSchedule says. It is what the calls of HostRuntime end up in.
+// BlockRunner: runs the grid of one host kernel, cluster after cluster of blocks (a block alone is
+// a cluster of one), with one fibre per thread of the cluster, in the order that its HostSchedule
+// says. It is what the calls of HostRuntime end up in.
 // Fibres are kept from block to block and from launch to launch. Belongs to one thread, its
 // device's. It never checks limits or results.
 #pragma once
@@ -26,6 +27,7 @@ struct Grid {
   HostEntry entry = nullptr;
   const void* arguments = nullptr;
   std::int64_t blocks = 0;
+  int cluster = 1;  // blocks that run together; a divisor of `blocks`
   int threads = 0;  // per block, a multiple of 32
   std::size_t shared_bytes = 0;
 };
@@ -57,17 +59,28 @@ class BlockRunner {
 
   static void run_thread(void* thread);
   Result<void> prepare(const Grid& grid);
-  bool run_block(std::int64_t block);
+  Result<void> make_shared_memory();
+  bool run_cluster(std::int64_t cluster);
   Error fault() const;
-  std::int64_t block_at(std::int64_t position) const;
+  std::int64_t cluster_at(std::int64_t position) const;
+  int cluster_threads() const { return grid_.cluster * grid_.threads; }
+  int rank() const { return thread_ / grid_.threads; }
+
+  // Threads that wait for each other, over and over.
+  struct Meeting {
+    int arrived = 0;
+    unsigned times = 0;  // that all had arrived
+  };
 
   // Called on a thread's fibre.
   void wait();
-  void wait_at_barrier();
+  void meet(Meeting& meeting, int threads);
+  template <typename Happened>
+  void wait_until(Happened happened);
   unsigned exchange(unsigned value, int source);
 
   Fibre& next_fibre();
-  void start_round();  // all threads may run: at a block's start and when a barrier opens
+  void start_round();  // whoever is in no exchange may run and look at what it waits for
   void draw_lanes(Warp& warp);
   void pick_warp();
   template <typename Items>
@@ -75,14 +88,19 @@ class BlockRunner {
 
   const HostSchedule schedule_;
   std::minstd_rand random_;
-  std::int64_t block_start_ = 0;  // of the shuffled order of blocks
-  std::int64_t block_step_ = 1;
+  std::int64_t cluster_start_ = 0;  // of the shuffled order of clusters
+  std::int64_t cluster_step_ = 1;
 
   Grid grid_;
-  std::unique_ptr<void, Free> shared_memory_;
-  std::int64_t block_ = 0;  // the running one
-  int thread_ = 0;          // the running one, within its block
-  int at_barrier_ = 0;
+  std::vector<std::unique_ptr<void, Free>> shared_memory_;  // of each block of the cluster
+  std::int64_t first_block_ = 0;                            // of the running cluster
+  std::uint64_t clusters_begun_ = 0;
+  int thread_ = 0;                         // the running one, within its cluster
+  std::vector<Meeting> at_barrier_;        // of each block
+  std::vector<Meeting> at_group_barrier_;  // groups_max of each block
+  int arrived_in_cluster_ = 0;
+  bool moved_ =
+      false;  // this round, some thread came further than another look at what it waits for
   int ended_ = 0;
   int ended_thread_ = 0;  // one of them
   std::vector<Warp> warps_;

@@ -19,14 +19,22 @@ class Warp {
     order_ = order;
     next_ = 0;
   }
-  // The next lane to run, or -1: all have run up to a wait or their end.
-  int next_lane() { return next_ < warp_lanes ? order_[static_cast<std::size_t>(next_++)] : -1; }
+  // The next lane to run, or -1: all have run up to a wait or their end. Lanes that wait in an
+  // exchange go on only when it is complete.
+  int next_lane() {
+    while (next_ < warp_lanes) {
+      const int lane = order_[static_cast<std::size_t>(next_++)];
+      if ((offering_ >> lane & 1u) == 0) return lane;
+    }
+    return -1;
+  }
 
   // Lane `lane` offers `value` and wants that of lane `source`, modulo 32 as on a GPU.
   void offer(int lane, unsigned value, int source) {
     NORMD_CHECK(offered_ < warp_lanes);
     value_[static_cast<std::size_t>(lane)] = value;
     source_[static_cast<std::size_t>(lane)] = static_cast<std::uint8_t>(source & (warp_lanes - 1));
+    offering_ |= 1u << lane;
     ++offered_;
   }
   int offered() const { return offered_; }
@@ -34,11 +42,14 @@ class Warp {
   void exchange() {
     NORMD_CHECK(offered_ == warp_lanes);
     for (std::size_t lane = 0; lane < warp_lanes; ++lane) received_[lane] = value_[source_[lane]];
-    offered_ = 0;
+    forget_offers();
     next_ = 0;
   }
   unsigned received(int lane) const { return received_[static_cast<std::size_t>(lane)]; }
-  void forget_offers() { offered_ = 0; }
+  void forget_offers() {
+    offered_ = 0;
+    offering_ = 0;
+  }
 
  private:
   std::array<std::uint8_t, warp_lanes> order_{};
@@ -48,6 +59,7 @@ class Warp {
   std::array<unsigned, warp_lanes> received_{};
   int next_ = warp_lanes;
   int offered_ = 0;
+  std::uint32_t offering_ = 0;  // one bit per lane
 };
 
 }  // namespace normd

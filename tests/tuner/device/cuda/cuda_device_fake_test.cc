@@ -159,6 +159,24 @@ TEST_F(FakeDeviceTest, clusters_and_cooperation_reach_the_driver) {
   EXPECT_TRUE(fake_->launches.back().cooperative);
 }
 
+TEST_F(FakeDeviceTest, a_resident_launch_has_no_more_blocks_than_the_device_holds) {
+  fake_->occupancy_clusters = 5;
+  auto kernel = load({.block = 128, .cluster = 4, .blocks_per_row = 4, .resident = true});
+  for (const auto& [rows, blocks] : {std::pair{3, 12u}, {5, 20u}, {1000, 20u}}) {
+    ASSERT_TRUE(device_->launch({.kernel = kernel.get(), .arguments = arguments_, .rows = rows}));
+    EXPECT_EQ(fake_->launches.back().grid, blocks) << rows;
+  }
+  kernel = load({.block = 128, .resident = true});
+  const std::int64_t held =
+      std::int64_t{kernel->resources().blocks_per_sm} * device_->spec().sm_count;
+  ASSERT_TRUE(
+      device_->launch({.kernel = kernel.get(), .arguments = arguments_, .rows = 100 * held}));
+  EXPECT_EQ(fake_->launches.back().grid, held);
+  kernel = load({.block = 128, .cluster = 4, .blocks_per_row = 4});
+  ASSERT_TRUE(device_->launch({.kernel = kernel.get(), .arguments = arguments_, .rows = 1000}));
+  EXPECT_EQ(fake_->launches.back().grid, 4000u);
+}
+
 TEST_F(FakeDeviceTest, several_entries_are_launched_one_after_the_other) {
   const auto kernel = load({.entries = {"first", "second"}, .block = 128});
   ASSERT_TRUE(device_->launch({.kernel = kernel.get(), .arguments = arguments_, .rows = 1}));

@@ -1,0 +1,106 @@
+// The CUDA body of cluster.cuh: mbarriers, bulk copies and distributed shared memory, as the PTX
+// manual describes them.
+#pragma once
+
+namespace normd {
+
+NORMD_DEVICE unsigned shared_address(const void* address) {
+  return static_cast<unsigned>(__cvta_generic_to_shared(address));
+}
+
+NORMD_DEVICE void arrival_begin(Arrival* arrival) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(arrival)) : "memory");
+}
+
+// What this thread has begun is seen by the copying unit, and after a barrier by other blocks.
+NORMD_DEVICE void publish_arrivals() {
+  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
+NORMD_DEVICE void arrival_expect(Arrival* arrival, int bytes) {
+  asm volatile(
+      "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(arrival)),
+      "r"(bytes)
+      : "memory");
+}
+
+// Until the phase of that parity has ended; the first phase has parity 0.
+NORMD_DEVICE void arrival_wait(Arrival* arrival, unsigned parity) {
+  asm volatile(
+      "{\n.reg .pred done;\n"
+      "again:\nmbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+      "@done bra over;\nbra again;\nover:\n}" ::"r"(shared_address(arrival)),
+      "r"(parity)
+      : "memory");
+}
+
+// Whole multiples of 16 bytes between addresses that are, too.
+NORMD_DEVICE void bulk_copy(void* shared, const void* global, int bytes, Arrival* arrival) {
+  asm volatile(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, "
+      "[%3];" ::"r"(shared_address(shared)),
+      "l"(global), "r"(bytes), "r"(shared_address(arrival))
+      : "memory");
+}
+
+// Puts the message where block `rank` of the cluster has what `place` is here, and lets its
+// counterpart of `arrival` know.
+NORMD_DEVICE void send_message(int rank, Message* place, const Message& message, Arrival* arrival) {
+  unsigned there;
+  unsigned arrival_there;
+  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(shared_address(place)), "r"(rank));
+  asm("mapa.shared::cluster.u32 %0, %1, %2;"
+      : "=r"(arrival_there)
+      : "r"(shared_address(arrival)), "r"(rank));
+  asm volatile(
+      "st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%0], {%1, %2, %3, %4}, "
+      "[%5];" ::"r"(there),
+      "r"(__float_as_uint(message.value[0])), "r"(__float_as_uint(message.value[1])),
+      "r"(__float_as_uint(message.value[2])), "r"(__float_as_uint(message.value[3])),
+      "r"(arrival_there)
+      : "memory");
+}
+
+// Each once per kernel, by every thread of every block of the cluster.
+NORMD_DEVICE void cluster_arrive() {
+  asm volatile("barrier.cluster.arrive;" ::: "memory");
+}
+NORMD_DEVICE void cluster_wait() {
+  asm volatile("barrier.cluster.wait;" ::: "memory");
+}
+
+// Of the `threads` threads of that group, 0 to 14, alone.
+template <int threads>
+NORMD_DEVICE void group_barrier(int group) {
+  asm volatile("bar.sync %0, %1;" ::"r"(group + 1), "n"(threads) : "memory");
+}
+
+// As load_shared, kept where the text has it: a compiler that moves such loads up runs out of
+// registers.
+template <typename T, int count>
+NORMD_DEVICE Pack<T, count> load_shared_here(const T* address) {
+  constexpr int bytes = static_cast<int>(sizeof(T)) * count;
+  static_assert(bytes % 4 == 0, "whole words");
+  unsigned word[bytes / 4];
+  const unsigned from = shared_address(address);
+  if constexpr (bytes % 16 == 0) {
+#pragma unroll
+    for (int i = 0; i < bytes / 4; i += 4) {
+      asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
+                   : "=r"(word[i]), "=r"(word[i + 1]), "=r"(word[i + 2]), "=r"(word[i + 3])
+                   : "r"(from + 4 * i)
+                   : "memory");
+    }
+  } else {
+#pragma unroll
+    for (int i = 0; i < bytes / 4; ++i) {
+      asm volatile("ld.shared.b32 %0, [%1];" : "=r"(word[i]) : "r"(from + 4 * i) : "memory");
+    }
+  }
+  Pack<T, count> pack;
+  copy_bytes<bytes>(&pack, word);
+  return pack;
+}
+
+}  // namespace normd
