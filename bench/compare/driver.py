@@ -131,6 +131,20 @@ class StoredKernel:
             self._allow(function, ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1)
         return function
 
+    def blocks_held(self, multiprocessors):
+        """Blocks of the first entry that the device holds at once."""
+        library, held = self.driver.library, ctypes.c_int()
+        if self.launch.cluster > 1:
+            self.config.grid_x = self.launch.cluster
+            self.driver.check(library.cuOccupancyMaxActiveClusters(
+                ctypes.byref(held), self.functions[0], ctypes.byref(self.config)),
+                "asking how many clusters fit")
+            return held.value * self.launch.cluster
+        self.driver.check(library.cuOccupancyMaxActiveBlocksPerMultiprocessor(
+            ctypes.byref(held), self.functions[0], self.launch.block,
+            ctypes.c_size_t(self.launch.shared_bytes)), "asking how many blocks fit")
+        return held.value * multiprocessors
+
     def _allow(self, function, attribute, value):
         self.driver.check(self.driver.library.cuFuncSetAttribute(function, attribute, value),
                           f"setting attribute {attribute} of a kernel to {value}")

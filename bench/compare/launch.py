@@ -14,6 +14,7 @@ class Launch:
     cooperative: int
     rows_per_block: int
     blocks_per_row: int
+    resident: int
     blocks_max: int
     workspace_bytes: int
     workspace_bytes_per_row: int
@@ -31,10 +32,12 @@ def parse_launch(text):
     return Launch(entries=tuple(fields["entries"].split(",")), **numbers)
 
 
-def grid_blocks(launch, rows):
-    """Blocks of the one-dimensional grid for `rows` rows."""
+def grid_blocks(launch, rows, blocks_held):
+    """Blocks of the one-dimensional grid for `rows` rows, on a device that holds `blocks_held` of
+    them at once."""
     groups = -(-rows // launch.rows_per_block)
-    groups_max = max(1, launch.blocks_max // launch.blocks_per_row)
+    blocks_max = min(launch.blocks_max, blocks_held) if launch.resident else launch.blocks_max
+    groups_max = max(1, blocks_max // launch.blocks_per_row)
     return min(groups, groups_max) * launch.blocks_per_row
 
 

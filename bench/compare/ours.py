@@ -37,7 +37,9 @@ class LoadedWinner:
         count = self.launch.workspace_bytes + self.launch.workspace_bytes_per_row * rows
         # Zeroed once: every launch leaves it zero.
         workspace = torch.zeros(count, dtype=torch.uint8, device=DEVICE) if count else None
-        blocks = grid_blocks(self.launch, rows)
+        device = torch.cuda.get_device_properties(0)
+        held = self.kernel.blocks_held(device.multi_processor_count)
+        blocks = grid_blocks(self.launch, rows, held)
         arguments = [arguments_of(inputs, index, workspace) for index in range(inputs.sets)]
 
         def call(index):

@@ -8,6 +8,8 @@
 #include <fstream>
 #include <future>
 #include <iterator>
+#include <optional>
+#include <thread>
 
 #include "service/daemon/accept_loop.h"
 #include "service/daemon/core.h"
@@ -26,6 +28,9 @@ constexpr std::chrono::milliseconds grace{2'000};
 
 // And the rest of the process this much longer.
 constexpr std::chrono::milliseconds take_down{1'000};
+
+// How long gRPC's own end is waited for.
+constexpr std::chrono::milliseconds library_patience{200};
 
 // Everything that listens. The lock is taken here, before any other part can be in the way of the
 // daemon that has it.
@@ -120,6 +125,22 @@ void announce(const Config& config, const Listeners& listeners) {
   std::fflush(stdout);
 }
 
+// The last of a daemon of which everything is stored and closed. gRPC waits for threads of its own
+// when its last server goes, at times ten seconds for one that polls a connection that has just
+// been closed; nobody has anything from that wait.
+void let_go(Server server, Listeners listeners, const Log& log) {
+  { const UnixListener closed = std::move(listeners.unix_listener); }
+  std::promise<void> gone;
+  auto waited = gone.get_future();
+  std::thread library([last = std::optional<Server>(std::move(server)), &gone]() mutable {
+    last.reset();
+    gone.set_value();
+  });
+  if (waited.wait_for(library_patience) == std::future_status::ready) return library.join();
+  log.info("stopped");
+  std::_Exit(static_cast<int>(ExitCode::stopped));
+}
+
 // Calls and the tuning under way share one grace; then everything is taken down. What does not end
 // in time (a compiler at work, say) is left where it is: what a tuning found is stored already, and
 // workers end with this process. Nothing may be destroyed then, so that path does not return.
@@ -139,7 +160,9 @@ void stop(std::unique_ptr<Core> core, Server server, Listeners listeners) {
   });
   server.stop(grace);
   calls_ended.set_value();
-  if (all_ended.get_future().wait_until(until) == std::future_status::ready) return;
+  if (all_ended.get_future().wait_until(until) == std::future_status::ready) {
+    return let_go(std::move(server), std::move(listeners), log);
+  }
   { const UnixListener closed = std::move(listeners.unix_listener); }
   log.warning("stopped", {{"left", "a worker that did not end in time"}});
   std::_Exit(static_cast<int>(ExitCode::stopped));

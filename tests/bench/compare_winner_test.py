@@ -16,7 +16,7 @@ from bench.compare.grid import Case
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LAUNCH = ("entries=normd_kernel block=256 cluster=4 shared_bytes=1024 cooperative=0 "
-          "rows_per_block=2 blocks_per_row=4 blocks_max=528 workspace_bytes=0 "
+          "rows_per_block=2 blocks_per_row=4 resident=0 blocks_max=528 workspace_bytes=0 "
           "workspace_bytes_per_row=8")
 
 # Answers `explain` from one file and `tune` from another, and keeps what it was asked.
@@ -42,9 +42,12 @@ class LaunchTest(unittest.TestCase):
 
     def test_the_grid_covers_all_rows_and_stops_at_its_most_blocks(self):
         parsed = launch.parse_launch(LAUNCH)
-        self.assertEqual(launch.grid_blocks(parsed, 1), 4)
-        self.assertEqual(launch.grid_blocks(parsed, 5), 12)
-        self.assertEqual(launch.grid_blocks(parsed, 10 ** 6), 528)
+        self.assertEqual(launch.grid_blocks(parsed, 1, 100), 4)
+        self.assertEqual(launch.grid_blocks(parsed, 5, 100), 12)
+        self.assertEqual(launch.grid_blocks(parsed, 10 ** 6, 100), 528)
+        resident = launch.parse_launch(LAUNCH.replace("resident=0", "resident=1"))
+        self.assertEqual(launch.grid_blocks(resident, 5, 100), 12)
+        self.assertEqual(launch.grid_blocks(resident, 10 ** 6, 100), 100)
 
     def test_the_argument_has_the_layout_that_the_kernels_compile(self):
         header = ROOT / "kernels" / "arguments.h"

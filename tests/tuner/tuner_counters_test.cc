@@ -1,7 +1,5 @@
 // Where compilations are asked from: the tuner counts apart what was not compiled on the tuning
 // queue's own thread, for somebody might wait for any other. On the host device, with real workers.
-#include "tuner/tuner.h"
-
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -9,6 +7,7 @@
 
 #include "tests/tuner/worker/test_worker.h"
 #include "tuner/device/open_device.h"
+#include "tuner/tuner.h"
 #include "tuner/tuning_queue.h"
 
 namespace normd {
@@ -49,7 +48,9 @@ class TunerCounters : public testing::Test {
 TEST_F(TunerCounters, what_the_queue_compiles_is_not_on_the_way_of_a_request) {
   TuningQueue queue(
       [&](const TuneRequest& request, const std::function<void(const TuneProgress&)>& progress,
-          std::stop_token stop) { return tuner_->tune_unless_elsewhere(request, progress, std::move(stop)); },
+          std::stop_token stop) {
+        return tuner_->tune_unless_elsewhere(request, progress, std::move(stop));
+      },
       4);
   std::promise<bool> tuned;
   const auto ticket = queue.submit(
