@@ -71,7 +71,7 @@ TEST_F(Gate, an_overrun_by_one_element_is_refused) {
 }
 
 TEST_F(Gate, missing_barriers_are_refused) {
-  const Verdict verdict = verdict_of({{" block_barrier();", " ;"}});
+  const Verdict verdict = verdict_of({{" barrier.wait();", " ;"}});
   EXPECT_EQ(verdict.kind, VerdictKind::refused);
 }
 
@@ -82,7 +82,7 @@ TEST_F(Gate, a_missing_barrier_of_the_first_sum_is_refused) {
   if (test_device != "host") GTEST_SKIP() << "on a GPU the warps may happen to wait";
   for (const DType dtype : all_dtypes) {
     const Verdict verdict = verdict_of(
-        {{"sums[warp] = fp32{value};\n      block_barrier();", "sums[warp] = fp32{value};"}},
+        {{"sums[warp] = fp32{value};\n      barrier.wait();", "sums[warp] = fp32{value};"}},
         problem_of(dtype));
     EXPECT_EQ(verdict.kind, VerdictKind::refused) << dtype_name(dtype);
     EXPECT_FALSE(verdict.detail.empty());

@@ -122,13 +122,14 @@ TEST_F(RefusedByAWorker, more_wrong_candidates_than_a_worker_may_die_end_no_tuni
 TEST_F(RefusedByAWorker, wrong_bytes_that_do_not_repeat_are_refused_and_not_settled) {
   if (test_device != "host") GTEST_SKIP() << "a kernel that reads files runs on the host only";
   const std::string mark = testing::TempDir() + "refused-once-" + std::to_string(::getpid());
-  const std::vector<Change> once = {{"NORMD_KERNEL(normd_kernel, NormArguments, block_threads) {",
-                                     "extern \"C\" int access(const char*, int);\nextern \"C\" int "
-                                     "creat(const char*, unsigned);\n"
-                                     "NORMD_KERNEL(normd_kernel, NormArguments, block_threads) {\n"
-                                     "if (access(\"" +
-                                         mark + "\", 0) != 0) { if (thread_index() == 0) creat(\"" +
-                                         mark + "\", 0600); return; }"}};
+  const std::vector<Change> once = {
+      {"NORMD_KERNEL_RESIDENT(normd_kernel, NormArguments, block_threads, blocks_wanted) {",
+       "extern \"C\" int access(const char*, int);\nextern \"C\" int "
+       "creat(const char*, unsigned);\n"
+       "NORMD_KERNEL_RESIDENT(normd_kernel, NormArguments, block_threads, blocks_wanted) {\n"
+       "if (access(\"" +
+           mark + "\", 0) != 0) { if (thread_index() == 0) creat(\"" + mark +
+           "\", 0600); return; }"}};
   const auto refused = tried(0, once);
   ::unlink(mark.c_str());
   EXPECT_EQ(refused.verdict.kind, VerdictKind::refused);
