@@ -117,7 +117,12 @@ class Run:
         from bench.compare import accuracy
         errors = accuracy.rows_of(self.session, self.tuner)
         print(table.errors_table(errors))
-        document = results.read(self.path) if self.path.exists() else self.new_document()
+        if self.path.exists():
+            document = results.read(self.path)
+        else:
+            # Later slices are held to its reference copy.
+            document = self.new_document()
+            document["reference_copy"]["ns"] = self.session.reference_ns()
         document["errors"] = errors
         results.write(self.path, document)
         return FAILED if any(row.get("note") for row in errors) else DONE

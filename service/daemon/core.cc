@@ -83,11 +83,12 @@ Result<std::int64_t> Core::forget(const Key& key) {
 }
 
 void Core::look_for_changes() {
-  if (!serving_ || !store().changed_by_others()) return;
+  if (!started_ || !store().changed_by_others()) return;
   for (const auto& device : devices_) device->resolver().review();
 }
 
 void Core::look_after_store() {
+  if (!started_) return;
   for (const auto& device : devices_) store().note_used(device->take_used());
   static_cast<void>(store().tidy());  // what stands in the way is in the status
   store_watch_.look(store().status());

@@ -57,6 +57,8 @@ class Core {
   std::int64_t uptime_ms() const;
   bool serving() const { return serving_; }
   void set_serving(bool serving) { serving_ = serving; }
+  // All devices are there: from here on their list does not change, and the store is looked after.
+  void set_started() { started_ = true; }
 
   Result<std::int64_t> forget(const Key& key);  // on the control thread
 
@@ -73,6 +75,7 @@ class Core {
   StoreWatch store_watch_;  // the control thread's
   std::string compiler_;
   std::atomic<bool> serving_{false};
+  std::atomic<bool> started_{false};
   const std::chrono::steady_clock::time_point started_at_ = std::chrono::steady_clock::now();
   std::vector<std::unique_ptr<ServedDevice>> devices_;
   std::unique_ptr<TaskThread> control_;  // gone before the devices: its tasks use them

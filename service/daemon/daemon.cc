@@ -100,6 +100,7 @@ Result<void> start_devices(Core& core) {
                          {{"note", "kernels run on the CPU; times mean nothing for a GPU"}});
     }
   }
+  core.set_started();
   core.read_compiler();
   core.log().info("compiler", {{"compiler", core.compiler()}});
   return {};

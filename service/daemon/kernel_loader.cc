@@ -13,6 +13,10 @@ constexpr int instead_max = 4;
 
 }  // namespace
 
+bool kernel_at_fault(const Error& error) {
+  return error.code != ErrorCode::resource_exhausted && error.code != ErrorCode::unavailable;
+}
+
 Result<ServedKernelPointer> KernelLoader::load(const Key& key, Binary binary, const Launch& launch,
                                                const Candidate& candidate) {
   const std::string digest = binary.digest;
@@ -25,7 +29,7 @@ Result<ServedKernelPointer> KernelLoader::load(const Key& key, Binary binary, co
                             .candidate = to_text(candidate),
                             .key = to_text(key)})
                     .get();
-  if (!loaded) quarantine(key, digest, loaded.error());
+  if (!loaded && kernel_at_fault(loaded.error())) quarantine(key, digest, loaded.error());
   return loaded;
 }
 
@@ -38,7 +42,11 @@ KernelLoader::Loaded KernelLoader::load_winner(const Key& key) {
       load(key, std::move(*stored.binary), stored.winner->launch, stored.winner->candidate);
   if (!loaded) {
     result.why = "the stored winner did not load: " + loaded.error().message;
-    result.failed_here = true;
+    // The winner is as good as ever where the device has no room just now: the fallback answers
+    // until the store is asked again.
+    result.failed_here = kernel_at_fault(loaded.error());
+    result.unusable_winner = result.failed_here;
+    if (!result.failed_here) return result;
     result.kernel = load_instead(key);
     return result;
   }

@@ -16,6 +16,10 @@
 
 namespace normd {
 
+// Whether an error of loading or launching counts against the kernel: no memory, no device or a
+// stop does not.
+bool kernel_at_fault(const Error& error);
+
 class KernelLoader {
  public:
   struct Parts {

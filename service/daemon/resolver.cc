@@ -85,12 +85,13 @@ Result<std::optional<Tuning>> Resolver::run_tuning(
   std::string loaded_digest;  // another one if the first falls in the race
   const auto watch = [&](const TuneProgress& now) {
     if (wanted && now.default_binary_digest != loaded_digest) {
-      loaded_digest = now.default_binary_digest;
       const Key key = key_of(request.problem, request.mode);
-      static_cast<void>(lookup_.post([this, key, problem = request.problem, now] {
+      const bool posted = lookup_.post([this, key, problem = request.problem, now] {
         if (now.default_binary_digest.empty()) return cache_.drop(key);
         loader_.load_default(key, problem, now);
-      }));
+      });
+      // Else the next report tries again.
+      if (posted) loaded_digest = now.default_binary_digest;
     }
     progress(now);
   };
@@ -247,7 +248,7 @@ void Resolver::review() {
   static_cast<void>(lookup_.post([this] {
     cache_.expire_misses();
     for (const KernelCache::Loaded& loaded : cache_.loaded()) {
-      const auto stored = parts_.store->find_winner(loaded.key);
+      const auto stored = parts_.store->peek_winner(loaded.key);
       if (!stored) continue;  // unreadable just now: what is loaded stays right
       const bool same = *stored && (*stored)->binary_digest == loaded.binary_digest &&
                         to_text((*stored)->candidate) == loaded.candidate;
@@ -258,18 +259,13 @@ void Resolver::review() {
   }));
 }
 
-bool Resolver::warm(const Problem& problem, BucketMode mode) {
-  std::promise<bool> loaded;
+Resolver::Warmed Resolver::warm(const Problem& problem, BucketMode mode) {
+  std::promise<Warmed> warmed;
   const bool posted = lookup_.post([&] {
-    const Key key = key_of(problem, mode);
-    const KernelLoader::Loaded looked = loader_.load_winner(key);
-    if (!looked.kernel) {
-      tune_behind(key, {.problem = problem, .mode = mode, .client = "warm"},
-                  looked.unusable_winner);
-    }
-    loaded.set_value(looked.kernel != nullptr);
+    const KernelLoader::Loaded looked = loader_.load_winner(key_of(problem, mode));
+    warmed.set_value({looked.kernel != nullptr, looked.unusable_winner});
   });
-  return posted && loaded.get_future().get();
+  return posted ? warmed.get_future().get() : Warmed{};
 }
 
 bool Resolver::in_memory(const Key& key) {

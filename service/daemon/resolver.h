@@ -69,8 +69,12 @@ class Resolver {
   void drop(const Key& key) { cache_.drop(key); }
   // Another process changed the store: drops every loaded winner that is no longer the stored one.
   void review();
-  // Loads a stored winner, or queues a tuning behind; blocks. True if it was loaded. For starting.
-  bool warm(const Problem& problem, BucketMode mode);
+  // Loads a stored winner if there is one; blocks, and tunes nothing. For starting.
+  struct Warmed {
+    bool loaded = false;
+    bool unusable_winner = false;  // there is one, but it cannot be served
+  };
+  Warmed warm(const Problem& problem, BucketMode mode);
   // Ends the running tuning; every waiter gets `unavailable`, and none is taken on.
   void stop_tuning();
 

@@ -94,10 +94,9 @@ void ServedDevice::serve(std::shared_ptr<RunAsk> ask, Resolved resolved, Done do
     if (times) {
       return done(RunOutcome{resolved.origin, resolved.kernel->candidate, resolved.key, *times});
     }
-    // Only what the device says of this kernel counts against it; no memory or no device does not.
-    const bool kernel_at_fault = times.error().code == ErrorCode::failed_precondition ||
-                                 times.error().code == ErrorCode::internal;
-    if (resolved.kernel->fallback || !kernel_at_fault) return done(fail(std::move(times.error())));
+    if (resolved.kernel->fallback || !kernel_at_fault(times.error())) {
+      return done(fail(std::move(times.error())));
+    }
     resolver_->quarantine(resolver_->key_of(ask->resolve.problem, ask->resolve.mode),
                           resolved.kernel->binary_digest, times.error());
     serve(ask, {serving_->fallback(), Origin::fallback, resolved.key}, done);

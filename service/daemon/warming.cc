@@ -27,6 +27,7 @@ struct Shape {
   ServedDevice* device = nullptr;
   Problem problem;
   BucketMode mode = BucketMode::bucketed;
+  bool again = false;  // there is a winner, which cannot be served
 };
 
 // Loads what is stored. What is left, to be tuned.
@@ -39,15 +40,16 @@ std::vector<Shape> load_stored(Core& core, const std::vector<WarmShape>& shapes,
       // As Run has it: the daemon's own memory is aligned to anything.
       Problem problem = shape.problem;
       problem.align_bytes = device->spec().vector_bytes_max;
-      if (!device->resolver().warm(problem, shape.mode)) {
-        missing.push_back({device.get(), problem, shape.mode});
+      const Resolver::Warmed warmed = device->resolver().warm(problem, shape.mode);
+      if (!warmed.loaded) {
+        missing.push_back({device.get(), problem, shape.mode, warmed.unusable_winner});
       }
     }
   }
   return missing;
 }
 
-// Joins the tuning that warm() has queued, or causes one if the queue was full.
+// Causes a tuning, or joins one that a request has caused.
 void tune(Core& core, const Shape& shape, const std::shared_ptr<Tunings>& tunings) {
   ++tunings->counts.lock()->under_way;
   const std::string key = to_text(shape.device->resolver().key_of(shape.problem, shape.mode));
@@ -60,8 +62,10 @@ void tune(Core& core, const Shape& shape, const std::shared_ptr<Tunings>& tuning
     }
     tunings->changed.notify_all();
   };
-  const TuneRequest request{
-      .problem = shape.problem, .mode = shape.mode, .budget_ms = core.config().tuning_budget_ms};
+  const TuneRequest request{.problem = shape.problem,
+                            .mode = shape.mode,
+                            .budget_ms = core.config().tuning_budget_ms,
+                            .again = shape.again};
   Cancellation never;
   const auto asked = shape.device->resolver().tune(request, "warm", {.finished = finished}, never);
   if (!asked) finished(fail(asked.error()));

@@ -37,11 +37,15 @@ Result<std::unique_ptr<Store>> Store::open(const std::string& directory, Mode mo
 }
 
 Result<std::optional<Winner>> Store::find_winner(const Key& key) {
+  auto found = peek_winner(key);
+  if (found && *found) note_used({to_text(key)});
+  return found;
+}
+
+Result<std::optional<Winner>> Store::peek_winner(const Key& key) {
   const std::string text = to_text(key);
   const auto reader = shared_->reader->lock();
-  auto found = reader->find([&](TableReading reading) { return read_winner(reading, text); });
-  if (found && *found) reader->note_used(text);
-  return found;
+  return reader->find([&](TableReading reading) { return read_winner(reading, text); });
 }
 
 Result<std::vector<Winner>> Store::list_winners(const WinnerQuery& query) {

@@ -79,6 +79,8 @@ class Store {
   // The template's digest is not compared here; that is the caller's. In mode read_write a read
   // that fails is a miss too, and status() says why.
   Result<std::optional<Winner>> find_winner(const Key& key);
+  // The same for looking only: the winner does not count as used.
+  Result<std::optional<Winner>> peek_winner(const Key& key);
   Result<std::vector<Winner>> list_winners(const WinnerQuery& query);
   Result<std::vector<Trial>> find_trials(const Key& key);
   // The trial of one candidate, if one was stored under this compiler or was measured under any.

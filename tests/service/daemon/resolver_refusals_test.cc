@@ -1,5 +1,7 @@
 // What the resolver does about a winner that is sound in the store and fails on this device, and
 // about one that is forgotten while it is being loaded.
+#include <sys/resource.h>
+
 #include <algorithm>
 
 #include "resolving.h"
@@ -56,7 +58,7 @@ TEST_F(Refusing, the_best_other_trial_stands_in_for_a_winner_that_fails_here) {
   EXPECT_EQ(origin_of(Policy::wait), Origin::memory);
   EXPECT_EQ(origin_of(Policy::fallback), Origin::memory);
   resolver_->review();
-  EXPECT_TRUE(resolver_->warm(shape, BucketMode::bucketed));  // behind the review
+  EXPECT_TRUE(resolver_->warm(shape, BucketMode::bucketed).loaded);  // behind the review
   EXPECT_EQ(origin_of(Policy::fail), Origin::memory);
   EXPECT_EQ(tunings_, 0);
   EXPECT_EQ(counters_.winners_quarantined, 1);
@@ -70,6 +72,19 @@ TEST_F(Refusing, what_fails_in_a_launch_is_replaced_too) {
   const auto resolved = ask(Policy::fail).get();
   ASSERT_TRUE(resolved) << resolved.error().message;
   EXPECT_EQ(resolved->kernel->candidate, to_text(other));
+}
+
+TEST_F(Refusing, a_winner_for_which_there_is_no_room_just_now_is_not_held_against_it) {
+  store_winner(*store_, shape);
+  rlimit descriptors{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &descriptors), 0);
+  const rlimit none{.rlim_cur = 0, .rlim_max = descriptors.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);  // loading takes one
+  EXPECT_EQ(origin_of(Policy::fallback), Origin::fallback);
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &descriptors), 0);
+  EXPECT_EQ(counters_.winners_quarantined, 0);
+  EXPECT_TRUE(soon([&] { return origin_of(Policy::fallback) == Origin::memory; }));
+  EXPECT_FALSE(last_again_);
 }
 
 TEST_F(Refusing, a_trial_of_another_text_does_not_stand_in) {
@@ -99,7 +114,8 @@ TEST_F(Refusing, a_default_that_falls_in_the_race_answers_no_longer) {
   has_default_ = default_falls_ = true;
   EXPECT_EQ(origin_of(Policy::fallback), Origin::fallback);
   ASSERT_TRUE(soon([&] { return tunings_ == 1; }));
-  EXPECT_FALSE(resolver_->warm({.rows = 1, .columns = 64}, BucketMode::bucketed));  // lookups done
+  EXPECT_FALSE(
+      resolver_->warm({.rows = 1, .columns = 64}, BucketMode::bucketed).loaded);  // lookups done
   EXPECT_EQ(origin_of(Policy::fallback), Origin::fallback);
 }
 

@@ -45,7 +45,8 @@ TEST_F(Resolving, the_default_of_one_template_alone_is_not_served) {
       {.progress = {}, .finished = [&](const auto&) { finished.set_value(); }}, cancellation));
   ASSERT_TRUE(soon([&] { return tunings_ == 1; }));
   EXPECT_EQ(origin_of(Policy::fallback), Origin::fallback);
-  EXPECT_FALSE(resolver_->warm({.rows = 1, .columns = 64}, BucketMode::bucketed));  // lookups done
+  EXPECT_FALSE(
+      resolver_->warm({.rows = 1, .columns = 64}, BucketMode::bucketed).loaded);  // lookups done
   EXPECT_EQ(origin_of(Policy::fallback), Origin::fallback);
   go_.set_value();
   finished.get_future().wait();
@@ -161,15 +162,16 @@ TEST_F(Resolving, a_review_keeps_what_did_not_change) {
   store_winner(*store_, shape);
   EXPECT_EQ(origin_of(Policy::fail), Origin::store);
   resolver_->review();
-  EXPECT_TRUE(resolver_->warm(shape, BucketMode::bucketed));  // behind the review
+  EXPECT_TRUE(resolver_->warm(shape, BucketMode::bucketed).loaded);  // behind the review
   EXPECT_EQ(origin_of(Policy::fail), Origin::memory);
 }
 
-TEST_F(Resolving, warming_loads_winners_and_queues_the_rest) {
-  EXPECT_FALSE(resolver_->warm(shape, BucketMode::bucketed));
-  ASSERT_TRUE(soon([&] { return tunings_ == 1; }));
+TEST_F(Resolving, warming_loads_winners_and_tunes_nothing) {
+  EXPECT_FALSE(resolver_->warm(shape, BucketMode::bucketed).loaded);
   store_winner(*store_, {.rows = 1, .columns = 64});
-  EXPECT_TRUE(resolver_->warm({.rows = 1, .columns = 64}, BucketMode::bucketed));
+  EXPECT_TRUE(resolver_->warm({.rows = 1, .columns = 64}, BucketMode::bucketed).loaded);
+  EXPECT_EQ(tunings_, 0);
+  EXPECT_EQ(resolver_->depth().queued + resolver_->depth().running, 0);
 }
 
 }  // namespace
