@@ -1,6 +1,6 @@
 // What templates for wide rows need beside platform.cuh, on chips from sm_90 on: bulk copies into
-// shared memory that say when they have arrived, barriers of a part of a block, and clusters of
-// blocks that write into each other's shared memory. A CUDA body (cluster_cuda.cuh) and a host body
+// shared memory that say when they have arrived, and clusters of blocks that write into each
+// other's shared memory. A CUDA body (cluster_cuda.cuh) and a host body
 // (cluster_host.cuh) with the same meaning.
 //
 // Rules for kernel texts: every thread of a warp waits for the same thing at the same place. An
@@ -30,14 +30,3 @@ struct alignas(16) Message {
 #else
 #include "cluster_host.cuh"
 #endif
-
-namespace normd {
-
-// For RowScratch.
-template <int threads>
-struct GroupBarrier {
-  int group;
-  NORMD_DEVICE void wait() const { group_barrier<threads>(group); }
-};
-
-}  // namespace normd

@@ -70,12 +70,6 @@ NORMD_DEVICE void cluster_wait() {
   asm volatile("barrier.cluster.wait;" ::: "memory");
 }
 
-// Of the `threads` threads of that group, 0 to 14, alone.
-template <int threads>
-NORMD_DEVICE void group_barrier(int group) {
-  asm volatile("bar.sync %0, %1;" ::"r"(group + 1), "n"(threads) : "memory");
-}
-
 // As load_shared, kept where the text has it: a compiler that moves such loads up runs out of
 // registers.
 template <typename T, int count>

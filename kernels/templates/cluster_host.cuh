@@ -59,11 +59,6 @@ NORMD_DEVICE void cluster_wait() {
   host_runtime->cluster_wait();
 }
 
-template <int threads>
-NORMD_DEVICE void group_barrier(int group) {
-  host_runtime->group_barrier(group, threads);
-}
-
 template <typename T, int count>
 NORMD_DEVICE Pack<T, count> load_shared_here(const T* address) {
   return load_shared<T, count>(address);

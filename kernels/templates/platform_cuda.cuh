@@ -27,6 +27,10 @@ NORMD_DEVICE long long grid_blocks() {
 NORMD_DEVICE void block_barrier() {
   __syncthreads();
 }
+template <int threads>
+NORMD_DEVICE void group_barrier(int group) {
+  asm volatile("bar.sync %0, %1;" ::"r"(group + 1), "n"(threads) : "memory");
+}
 
 template <typename T>
 NORMD_DEVICE T* shared_memory() {

@@ -35,6 +35,11 @@ NORMD_DEVICE void block_barrier() {
   host_runtime->block_barrier();
 }
 
+template <int threads>
+NORMD_DEVICE void group_barrier(int group) {
+  host_runtime->group_barrier(group, threads);
+}
+
 template <typename T>
 NORMD_DEVICE T* shared_memory() {
   return static_cast<T*>(host_runtime->shared_memory());

@@ -1,0 +1,123 @@
+#include "kernels/phase_template.h"
+
+#include <algorithm>
+
+#include "kernels/slice_shape.h"
+#include "kernels/text_expansion.h"
+
+namespace normd {
+namespace {
+
+constexpr int vector_bytes = 16;
+constexpr int row_threads_choices[] = {32, 64, 128, 256, 512};
+constexpr int threads_choices[] = {128, 256, 512};
+constexpr int blocks_per_sm_choices[] = {1, 2, 3, 4, 6, 8};
+
+// Aligned packs that a thread holds at the most; fewer leave threads idle.
+constexpr std::int64_t packs_max = 6;
+
+// The system's own share of a block's shared memory.
+constexpr int reserved_shared_bytes = 1024;
+
+struct Cover {
+  int pack;            // elements of one access
+  std::int64_t packs;  // of one thread
+};
+
+Cover cover(const Problem& problem, int row_threads) {
+  const int pack = vector_bytes / static_cast<int>(size_bytes(problem.x));
+  const std::int64_t row_packs = (problem.columns + pack - 2) / pack + 1;
+  return {pack, (row_packs + row_threads - 1) / row_threads};
+}
+
+int row_threads_of(const Candidate& candidate) {
+  return candidate.value("threads") / candidate.value("rows_per_block");
+}
+
+// As phase_aligned.cuh lays it out; the text asserts that both agree.
+std::int64_t shared_bytes_of(const Candidate& candidate, const Problem& problem) {
+  const int pack = cover(problem, 32).pack;
+  const std::int64_t padded_columns = (problem.columns + pack - 1) / pack * pack;
+  const int affine_floats = (problem.gamma ? 1 : 0) + (problem.beta ? 1 : 0);
+  const std::int64_t affine_bytes = (4 * affine_floats * padded_columns + 15) / 16 * 16;
+  const int warps = row_threads_of(candidate) / 32;
+  const int scratch_floats = warps == 1 ? 0 : 3 * ((warps + 3) / 4 * 4);
+  return affine_bytes + std::int64_t{4} * scratch_floats * candidate.value("rows_per_block");
+}
+
+std::vector<Axis> axes(const Problem& problem, const DeviceSpec&) {
+  // Tensors that begin on 16 bytes, and rows that do not.
+  const bool wanted = problem.rows_layout == RowsLayout::contiguous &&
+                      size_bytes(problem.x) == size_bytes(problem.y) && problem.align_bytes >= 16 &&
+                      row_align_bytes(problem) < 16;
+  std::vector<int> rows_per_block;
+  if (wanted) rows_per_block = {1, 2, 4, 8, 16};
+  return {{"threads", {std::begin(threads_choices), std::end(threads_choices)}},
+          {"vector_bytes", {vector_bytes}},
+          {"rows_per_block", rows_per_block},
+          {"blocks_per_sm", {std::begin(blocks_per_sm_choices), std::end(blocks_per_sm_choices)}}};
+}
+
+bool fits(const Candidate& candidate, const Problem& problem, const DeviceSpec& spec) {
+  const int row_threads = row_threads_of(candidate);
+  const int rows_per_block = candidate.value("rows_per_block");
+  if (row_threads * rows_per_block != candidate.value("threads") || rows_per_block > 15) {
+    return false;
+  }
+  if (std::find(std::begin(row_threads_choices), std::end(row_threads_choices), row_threads) ==
+      std::end(row_threads_choices)) {
+    return false;
+  }
+  const Cover held = cover(problem, row_threads);
+  if (held.packs > packs_max || (row_threads > 32 && held.packs < 2)) return false;
+  const std::int64_t shared_bytes = shared_bytes_of(candidate, problem);
+  const int blocks = candidate.value("blocks_per_sm");
+  if (shared_bytes > spec.shared_bytes_per_block_max) return false;
+  if (blocks * (shared_bytes + reserved_shared_bytes) > spec.shared_bytes_per_sm) return false;
+  const int threads_per_sm = candidate.value("threads") * blocks;
+  if (threads_per_sm < 512 || threads_per_sm > spec.threads_per_sm_max) return false;
+  return held.packs * vector_bytes / 4 + working_registers <= registers_max(threads_per_sm, spec);
+}
+
+Launch launch(const Candidate& candidate, const Problem& problem, const DeviceSpec& spec) {
+  return {.entries = {"normd_kernel"},
+          .block = candidate.value("threads"),
+          .shared_bytes = static_cast<int>(shared_bytes_of(candidate, problem)),
+          .rows_per_block = candidate.value("rows_per_block"),
+          .resident = true,
+          .blocks_max = std::int64_t{candidate.value("blocks_per_sm")} * spec.sm_count};
+}
+
+Plan plan(const Candidate& candidate, const Problem& problem, const DeviceSpec&) {
+  const int threads = candidate.value("threads");
+  const Cover held = cover(problem, row_threads_of(candidate));
+  const double warps_per_scheduler = threads * candidate.value("blocks_per_sm") / 128.0;
+  return {.registers = 65536 / (threads * candidate.value("blocks_per_sm")) / 8 * 8,
+          .bytes_in_flight = static_cast<double>(held.packs) * vector_bytes * threads,
+          .chain_cycles = 660 + 20.0 * static_cast<double>(held.packs * held.pack) *
+                                    std::max(1.0, warps_per_scheduler / 2),
+          .memory_trips = 1,
+          .element_instructions = 18,
+          .independent = static_cast<double>(candidate.value("rows_per_block"))};
+}
+
+std::int64_t no_sequential_adds(const Candidate&, const Problem&) {
+  return 0;
+}
+
+}  // namespace
+
+Template phase_aligned_template() {
+  return {.name = "phase_aligned",
+          .summary = "aligned accesses for rows that start anywhere; odd widths",
+          .text = kernel_text("phase_aligned.cuh"),
+          .grade = Grade::exact,
+          .axes = axes,
+          .fits = fits,
+          .launch = launch,
+          .plan = plan,
+          .bytes_moved = useful_bytes,
+          .sequential_adds = no_sequential_adds};
+}
+
+}  // namespace normd

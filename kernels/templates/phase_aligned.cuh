@@ -1,0 +1,200 @@
+// phase_aligned: rows that do not start on 16 bytes, because their width is odd. The row is covered
+// by aligned packs, of which the first and the last hold some of its neighbours' elements: these
+// are left out of the sums and not stored. x and y have the same phase, since both begin on 16
+// bytes; gamma and beta have another for each row, so they lie in shared memory as floats, spread
+// so that the threads of a warp find theirs without conflict. `rows_per_block` groups of warps go
+// from row to row, each in registers, with the hi/lo two-pass.
+#include "row_packs.cuh"
+#include "row_reduce.cuh"
+
+namespace normd {
+
+constexpr int row_threads = block_threads / rows_per_block;
+constexpr int row_warps = row_threads / warp_lanes;
+constexpr int cover_packs = (row_columns + pack - 2) / pack + 1;  // of a row, whatever its phase
+constexpr int packs = (cover_packs + row_threads - 1) / row_threads;
+constexpr int sums = smaller_of(pack, 4);
+
+// gamma and beta: for each place within a pack, a stretch of `stretch` columns that far apart.
+constexpr int affine_floats = (has_gamma ? 1 : 0) + (has_beta ? 1 : 0);
+constexpr int stretch = (row_columns + pack - 1) / pack;
+constexpr int affine_bytes = (4 * affine_floats * stretch * pack + 15) / 16 * 16;
+
+using Scratch = RowScratch<row_warps, 2, GroupBarrier<row_threads>>;
+using AffinePair = Pack<fp32, larger_of(1, affine_floats)>;
+
+static_assert(row_warps * warp_lanes * rows_per_block == block_threads, "as the Launch says");
+static_assert(sizeof(x_type) == sizeof(y_type) && rows_contiguous, "x and y in the same phase");
+static_assert(shared_bytes == affine_bytes + 4 * Scratch::row_floats * rows_per_block,
+              "as the Launch says");
+
+NORMD_DEVICE AffinePair* affine_shared() {
+  return shared_memory<AffinePair>();
+}
+
+NORMD_DEVICE void fill_affine(const NormArguments& arguments) {
+  if constexpr (affine_floats > 0) {
+    for (int column = thread_index(); column < row_columns; column += block_threads) {
+      AffinePair& place = affine_shared()[column % pack * stretch + column / pack];
+      if constexpr (has_gamma) {
+        place.element[0].value = to_float(static_cast<const gamma_type*>(arguments.gamma)[column]);
+      }
+      if constexpr (has_beta) {
+        place.element[affine_floats - 1].value =
+            to_float(static_cast<const beta_type*>(arguments.beta)[column]);
+      }
+    }
+    block_barrier();
+  }
+}
+
+// The share of one row of each of its threads: aligned packs, the first of which begins `head`
+// elements before the row.
+struct PhasedSlice {
+  int member;
+  int head;
+
+  NORMD_DEVICE int column(int i) const { return (member + i * row_threads) * pack - head; }
+  NORMD_DEVICE bool owns(int i) const { return column(i) < row_columns; }
+  NORMD_DEVICE bool whole(int i) const { return column(i) >= 0 && column(i) + pack <= row_columns; }
+  NORMD_DEVICE bool holds(int i, int k) const {
+    return column(i) + k >= 0 && column(i) + k < row_columns;
+  }
+
+  // Elements of other rows become zero. `first` and `last`: the row is the tensor's first or last,
+  // outside of which nothing may be read.
+  NORMD_DEVICE void load(const x_type* row, bool first, bool last,
+                         Pack<x_type, pack> (&x)[packs]) const {
+#pragma unroll
+    for (int i = 0; i < packs; ++i) {
+      x[i] = Pack<x_type, pack>{};
+      if (!owns(i)) continue;
+      const bool readable =
+          (!first || column(i) >= 0) && (!last || column(i) + pack <= row_columns);
+      if (readable) x[i] = load_pack<Hint::normal, x_type, pack>(row + column(i));
+      if (!whole(i)) {
+#pragma unroll
+        for (int k = 0; k < pack; ++k) {
+          if (!holds(i, k)) x[i].element[k] = x_type{};
+          if (holds(i, k) && !readable) x[i].element[k] = row[column(i) + k];
+        }
+      }
+    }
+  }
+
+  NORMD_DEVICE float sum(const Pack<x_type, pack> (&x)[packs]) const {
+    float part[sums] = {};
+#pragma unroll
+    for (int i = 0; i < packs; ++i) {
+      float values[pack];
+      to_floats(x[i], values);
+#pragma unroll
+      for (int k = 0; k < pack; ++k) part[k % sums] += values[k];
+    }
+    return total(part);
+  }
+
+  NORMD_DEVICE void deviations(const Pack<x_type, pack> (&x)[packs], float mean,
+                               float& deviation_sum, float& square_sum) const {
+    float part[sums] = {};
+    float square[sums] = {};
+#pragma unroll
+    for (int i = 0; i < packs; ++i) {
+      if (!owns(i)) continue;
+      const bool all = whole(i);
+      float values[pack];
+      to_floats(x[i], values);
+#pragma unroll
+      for (int k = 0; k < pack; ++k) {
+        const float deviation = all || holds(i, k) ? values[k] - mean : 0.0f;
+        part[k % sums] += deviation;
+        square[k % sums] = fused_multiply_add(deviation, deviation, square[k % sums]);
+      }
+    }
+    deviation_sum = total(part);
+    square_sum = total(square);
+  }
+
+  NORMD_DEVICE void store(const Pack<x_type, pack> (&x)[packs], const RowMoments& moments,
+                          y_type* row) const {
+    const float shift = -moments.correction * moments.rstd;
+    int place[pack];  // of gamma and beta for the k-th element of the pack at thread 0
+#pragma unroll
+    for (int k = 0; k < pack; ++k) {
+      const int behind = k >= head ? k - head : k - head + pack;
+      place[k] = behind * stretch - (k >= head ? 0 : 1);
+    }
+#pragma unroll
+    for (int i = 0; i < packs; ++i) {
+      if (!owns(i)) continue;
+      const bool all = whole(i);
+      float values[pack];
+      to_floats(x[i], values);
+#pragma unroll
+      for (int k = 0; k < pack; ++k) {
+        values[k] = fused_multiply_add(values[k] - moments.mean, moments.rstd, shift);
+        if (affine_floats > 0 && (all || holds(i, k))) {
+          apply(affine_shared()[place[k] + member + i * row_threads], values[k]);
+        }
+      }
+      const Pack<y_type, pack> y = from_floats<y_type>(values);
+      if (all) {
+        store_pack<Hint::normal>(row + column(i), y);
+      } else {
+#pragma unroll
+        for (int k = 0; k < pack; ++k) {
+          if (holds(i, k)) row[column(i) + k] = y.element[k];
+        }
+      }
+    }
+  }
+
+  static NORMD_DEVICE void apply(const AffinePair& pair, float& value) {
+    if constexpr (has_gamma && has_beta) {
+      value = fused_multiply_add(value, pair.element[0].value,
+                                 pair.element[affine_floats > 1 ? 1 : 0].value);
+    } else if constexpr (has_gamma) {
+      value *= pair.element[0].value;
+    } else {
+      value += pair.element[0].value;
+    }
+  }
+
+  static NORMD_DEVICE float total(const float (&part)[sums]) {
+    return sums == 4 ? (part[0] + part[1]) + (part[2 % sums] + part[3 % sums])
+                     : part[0] + part[1 % sums];
+  }
+};
+
+NORMD_KERNEL_RESIDENT(normd_kernel, NormArguments, block_threads, blocks_per_sm) {
+  const int group = thread_index() / row_threads;
+  const int member = thread_index() % row_threads;
+  fp32* const scratch_begin =
+      shared_memory<fp32>() + affine_bytes / 4 + group * Scratch::row_floats;
+  const Scratch scratch(scratch_begin, member / warp_lanes, {group});
+  const long long rows = arguments.rows;
+  fill_affine(arguments);
+
+  for (long long row = block_index() * rows_per_block + group; row < rows;
+       row += grid_blocks() * rows_per_block) {
+    const PhasedSlice slice{member, static_cast<int>(row * row_columns % pack)};
+    Pack<x_type, pack> x[packs];
+    slice.load(x_row(arguments, row), row == 0, row + 1 == rows, x);
+    const float mean = divide_by_columns(scratch.sum(slice.sum(x)));
+    float deviation_sum;
+    float square_sum;
+    slice.deviations(x, mean, deviation_sum, square_sum);
+    scratch.sum_pair(deviation_sum, square_sum);
+    const RowMoments moments = row_moments(mean, deviation_sum, square_sum, arguments.epsilon);
+    if (moments.rescue) {
+      if (member < warp_lanes) {
+        rescue_row<CompiledRow, warp_lanes>(arguments, row, member, true, nullptr);
+      }
+    } else {
+      slice.store(x, moments, y_row(arguments, row));
+      if (member == 0) store_statistics(arguments, row, moments);
+    }
+  }
+}
+
+}  // namespace normd
