@@ -66,7 +66,30 @@ struct CompilePool::State {
     pid = worker->pid();
     // Whoever stopped the pool a moment ago saw no process to end.
     if (stop.stop_requested()) worker->kill();
-    return worker->ask(request, std::chrono::milliseconds(limits::compile_ms_max));
+    auto answer = worker->ask(request, std::chrono::milliseconds(limits::compile_ms_max));
+    pid = -1;
+    return answer;
+  }
+
+  // A process that had answered before may have been killed while it had nothing to do, which says
+  // nothing of the source: a fresh one is asked, unless nobody waits for the answer any more.
+  Result<Binary> ask_for_binary(std::optional<WorkerProcess>& worker, const Asked& job, Hand& hand,
+                                const std::stop_token& stop) {
+    const Frame request = frame_of(job.source);
+    const bool answered_before = worker && worker->alive();
+    auto answer = ask(worker, request, !begun_before.exchange(true), hand.pid, stop);
+    if (!answer && answered_before && answer.error().code == ErrorCode::unavailable &&
+        !stop.stop_requested() && is_awaited(job)) {
+      answer = ask(worker, request, false, hand.pid, stop);
+    }
+    answer = expect(std::move(answer), "binary");
+    if (!answer) return fail(std::move(answer.error()));
+    return binary_of(*answer);
+  }
+
+  bool is_awaited(const Asked& job) const {
+    const std::lock_guard lock(mutex);
+    return job.generation == generation;
   }
 
   void serve(std::stop_token stop, Hand& hand) {
@@ -85,11 +108,7 @@ struct CompilePool::State {
       const std::stop_callback end(stop, [&] {
         if (hand.pid > 0) ::kill(hand.pid, SIGKILL);
       });
-      auto answer =
-          expect(ask(worker, frame_of(job.source), !begun_before.exchange(true), hand.pid, stop),
-                 "binary");
-      hand.pid = -1;
-      auto binary = answer ? binary_of(*answer) : Result<Binary>(fail(answer.error()));
+      auto binary = ask_for_binary(worker, job, hand, stop);
       lock.lock();
       hand.busy = false;
       if (job.generation == generation) {

@@ -1,7 +1,7 @@
 // CompilePool: a bounded number of worker processes that compile ahead of the one device. Sources
 // go in, Binaries come out in the order in which they are ready. The compiler runs in the workers
-// only, so that its crashes, leaks and endless runs cost one process. Used by one thread; owns one
-// thread per worker.
+// only, so that its crashes, leaks and endless runs cost one process; a death is a source's fault
+// only in a process that had answered nothing else. Used by one thread; owns one thread per worker.
 #pragma once
 
 #include <chrono>

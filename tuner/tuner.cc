@@ -121,7 +121,7 @@ struct Tuner::State {
     refusals += run.refusals();
     trial_restarts = worker.restarts();
     worker.rest();
-    if (!ran && run.taken_over()) return std::nullopt;
+    if (run.taken_over()) return std::nullopt;
     if (!ran) return fail(std::move(ran.error()));
     const auto elapsed_ms = std::chrono::duration_cast<std::chrono::milliseconds>(
                                 std::chrono::steady_clock::now() - begun)

@@ -102,6 +102,8 @@ Result<void> TuningRun::race() {
     if (!default_) return fail(nothing_passed());
   }
   parts_.stop_point.reach("tuning.chosen");
+  // Who was held up and lost the lease must not replace the winner of whoever has it now.
+  if (auto held = keep_lease(); !held) return held;
   report(TuneStage::done);
   return {};
 }

@@ -60,7 +60,7 @@ class TuningRun {
   int gates() const { return gates_; }
   int refusals() const { return progress_.refused; }
   // Another process has the lease now; its winner will be in the store.
-  bool taken_over() const { return taken_over_; }
+  bool taken_over() const { return taken_over_.has_value(); }
 
  private:
   struct Entry {
@@ -118,6 +118,7 @@ class TuningRun {
     return entry_of(number).trial.verdict.kind == VerdictKind::measured;
   }
   Result<void> stopped_or_expired();
+  Result<void> keep_lease();
   void report(TuneStage stage);
 
   TuningRunParts parts_;
@@ -130,7 +131,7 @@ class TuningRun {
   std::vector<CacheState> cache_;                             // per edge
   std::chrono::milliseconds patience_{limits::trial_ms_max};  // with one trial
   bool one_by_one_ = false;  // the worker died in the race: next time it is known over whom
-  bool taken_over_ = false;
+  std::optional<Error> taken_over_;
   std::optional<int> default_;
   std::optional<Chosen> chosen_;
   std::string compiler_;

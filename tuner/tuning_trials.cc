@@ -120,19 +120,24 @@ Error TuningRun::worker_failed(Error error) {
   return error;
 }
 
-// Also keeps the lease alive.
+// Also keeps the lease alive. Whatever it says once, it says from then on.
 Result<void> TuningRun::stopped_or_expired() {
   if (parts_.stop.stop_requested()) return fail(ErrorCode::unavailable, "the tuning was stopped");
-  const auto now = Clock::now();
-  if (parts_.lease == nullptr || now - renewed_ < renew_every) return {};
-  renewed_ = now;
-  auto renewed = parts_.lease->renew();
-  if (!renewed && renewed.error().code == ErrorCode::not_found) {
-    taken_over_ = true;
-    return fail(ErrorCode::unavailable,
-                "another process took this tuning over: " + renewed.error().message);
-  }
-  return {};
+  if (!taken_over_ && Clock::now() - renewed_ < renew_every) return {};
+  return keep_lease();
+}
+
+// A lost lease may be free again a moment later; the key was another's all the same.
+Result<void> TuningRun::keep_lease() {
+  if (parts_.lease == nullptr) return {};
+  if (taken_over_) return fail(*taken_over_);
+  renewed_ = Clock::now();
+  const auto renewed = parts_.lease->renew();
+  if (renewed || renewed.error().code != ErrorCode::not_found) return {};
+  taken_over_ = Error{ErrorCode::unavailable,
+                      "another process took this tuning over: " + renewed.error().message,
+                      {}};
+  return fail(*taken_over_);
 }
 
 void TuningRun::report(TuneStage stage) {

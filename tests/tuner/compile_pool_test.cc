@@ -61,6 +61,8 @@ TEST_F(CompilePoolTest, an_endless_compilation_of_an_earlier_batch_gives_its_wor
   CompilePool pool({.words = worker()}, 1);
   {
     auto left = pool.begin();
+    left.submit(1, source(99));
+    ASSERT_TRUE(next(left).binary);
     left.submit(0, source(100));
     std::this_thread::sleep_for(100ms);
   }
@@ -73,6 +75,7 @@ TEST_F(CompilePoolTest, an_endless_compilation_of_an_earlier_batch_gives_its_wor
   }
   ASSERT_TRUE(compiled);
   EXPECT_TRUE(compiled->binary);
+  EXPECT_EQ(script_->followed(0), 1u) << "what nobody waits for is not compiled again";
 }
 
 TEST_F(CompilePoolTest, its_end_waits_for_no_compilation_begun_or_not) {
@@ -97,6 +100,20 @@ TEST_F(CompilePoolTest, a_compiler_that_dies_costs_its_own_source_only) {
     EXPECT_EQ(compiled.number, number);
     EXPECT_EQ(compiled.binary.has_value(), number != 1);
   }
+  EXPECT_EQ(script_->followed(0), 2u) << "a fresh compiler has died of it too";
+}
+
+TEST_F(CompilePoolTest, a_worker_that_was_killed_in_its_idle_time_costs_no_source) {
+  script_->add("compile", source(100).digest, "die idle");
+  CompilePool pool({.words = worker()}, 1);
+  for (const std::int64_t columns : {100, 101}) {
+    auto batch = pool.begin();
+    batch.submit(0, source(columns));
+    const auto compiled = next(batch);
+    ASSERT_TRUE(compiled.binary) << compiled.binary.error().message;
+  }
+  EXPECT_EQ(script_->followed(0), 1u);
+  EXPECT_EQ(pool.workers_restarted(), 1);
 }
 
 TEST_F(CompilePoolTest, a_worker_that_died_in_its_idle_time_is_asked_for_its_compiler_again) {

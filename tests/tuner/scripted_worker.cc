@@ -39,6 +39,10 @@ class ScriptedWorker {
     }
     return Frame{.verb = request.verb == "open" ? "opened" : "done"};
   }
+  // Once its answer is on the way: it is killed while it has nothing to do.
+  void die_if_told() const {
+    if (dies_idle_) std::raise(SIGKILL);
+  }
 
  private:
   // The figure of a rule that is about neither death nor time, if one is there.
@@ -46,6 +50,7 @@ class ScriptedWorker {
     const auto action = script_.take(verb, subject);
     if (!action) return std::nullopt;
     if (*action == "die") std::raise(SIGKILL);
+    if (*action == "die idle") dies_idle_ = true;
     if (*action == "hang") std::this_thread::sleep_for(std::chrono::hours(1));
     if (action->starts_with("slow ")) {
       std::this_thread::sleep_for(std::chrono::milliseconds(std::stoi(action->substr(5))));
@@ -99,6 +104,7 @@ class ScriptedWorker {
 
   Script script_;
   std::map<int, std::string> loaded_;
+  bool dies_idle_ = false;
 };
 
 int run(const std::string& directory) {
@@ -106,6 +112,7 @@ int run(const std::string& directory) {
   while (true) {
     const auto request = read_frame(worker_descriptor);
     if (!request || !write_frame(worker_descriptor, worker.answer(*request))) return 0;
+    worker.die_if_told();
   }
 }
 

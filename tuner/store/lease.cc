@@ -60,22 +60,39 @@ std::string lease_owner() {
   return owner;
 }
 
+// A row that is gone after it ran out was taken by another, who has let go of it.
+Result<bool> Lease::Row::was_anothers(Database& database, std::int64_t now_boot_ms) const {
+  if (expires_boot_ms == 0 || now_boot_ms < expires_boot_ms) return false;
+  Use row = database.use(sql::find_lease_of);
+  row(key)(owner);
+  const auto found = row.next();
+  if (!found) return fail(found.error());
+  return !*found;
+}
+
 Result<bool> Lease::Row::take() {
   const auto alive = shared.lock();
   if (alive == nullptr) return fail(ErrorCode::unavailable, "the store was closed");
   const std::string boot_id = read_boot_id();
   bool taken = false;
+  std::int64_t now_boot_ms = 0;
   auto done = alive->writer.lock()->write([&](Database& database) -> Result<void> {
     if (auto freed = release_of_the_dead(database, key, boot_id); !freed) return freed;
     // Read here: waiting for the disk may have taken a while.
+    now_boot_ms = clock_ms(CLOCK_BOOTTIME);
+    const auto lost = was_anothers(database, now_boot_ms);
+    if (!lost) return fail(lost.error());
+    taken = false;
+    if (*lost) return {};
     auto put = database
                    .use(sql::take_lease)(key)(owner)(static_cast<int>(::getpid()))(
-                       boot_id)(clock_ms(CLOCK_BOOTTIME))(clock_ms(CLOCK_REALTIME))(ttl_ms)
+                       boot_id)(now_boot_ms)(clock_ms(CLOCK_REALTIME))(ttl_ms)
                    .run();
     taken = put && database.changes() == 1;
     return put;
   });
   if (!done) return fail(std::move(done.error()));
+  if (taken) expires_boot_ms = now_boot_ms + ttl_ms;
   return taken;
 }
 

@@ -22,9 +22,11 @@ struct Lease::Row {
   std::string key;
   std::string owner;  // random: tells this lease from every other of any process
   std::int64_t ttl_ms = 0;
+  std::int64_t expires_boot_ms = 0;  // 0: not taken yet
 
-  Result<bool> take();  // or prolong; false: another owner has it
+  Result<bool> take();  // or prolong; false: another owner has it, or had it once it ran out
   void release();
+  Result<bool> was_anothers(Database& database, std::int64_t now_boot_ms) const;
 };
 
 std::string lease_owner();

@@ -221,6 +221,7 @@ inline constexpr char take_lease[] =
     "THEN lease.expires_boot_ms <= ?5 ELSE lease.expires_unix_ms + 60000 <= ?6 END";
 inline constexpr char find_lease_here[] =
     "SELECT owner, pid FROM lease WHERE key = ?1 AND boot_id = ?2 AND boot_id <> ''";
+inline constexpr char find_lease_of[] = "SELECT 1 FROM lease WHERE key = ?1 AND owner = ?2";
 inline constexpr char release_lease[] = "DELETE FROM lease WHERE key = ?1 AND owner = ?2";
 
 #undef NORMD_DEVICE_COLUMNS

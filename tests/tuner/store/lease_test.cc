@@ -82,6 +82,19 @@ TEST(LeaseTest, a_holder_that_was_too_slow_learns_that_it_lost) {
   EXPECT_FALSE(free_to_take(*store, 0)) << "letting go of a lost lease leaves the next holder's";
 }
 
+TEST(LeaseTest, a_lease_that_ran_out_is_lost_also_when_the_next_holder_let_go_of_it) {
+  const StoreDirectory directory;
+  auto store = open_store(directory.path());
+  auto slow = *store->try_lease(sample_key(0), 1);
+  auto unseen = *store->try_lease(sample_key(1), 1);
+  std::this_thread::sleep_for(milliseconds(10));
+  EXPECT_TRUE(free_to_take(*store, 0));  // and is let go of
+  const auto renewed = slow->renew();
+  ASSERT_FALSE(renewed);
+  EXPECT_EQ(renewed.error().code, ErrorCode::not_found);
+  EXPECT_TRUE(unseen->renew()) << "nobody came in between";
+}
+
 TEST(LeaseTest, of_another_boot_the_wall_clock_counts_with_a_minute_of_doubt) {
   const StoreDirectory directory;
   auto store = open_store(directory.path());
