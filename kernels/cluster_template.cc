@@ -171,10 +171,6 @@ Plan plan(const Candidate& candidate, const Problem& problem, const DeviceSpec&)
           .independent = of.rows_per_block + 1.0};
 }
 
-std::int64_t no_sequential_adds(const Candidate&, const Problem&) {
-  return 0;
-}
-
 }  // namespace
 
 Template cluster_pipeline_template() {

@@ -101,10 +101,6 @@ Plan plan(const Candidate& candidate, const Problem& problem, const DeviceSpec&)
           .independent = static_cast<double>(candidate.value("rows_per_block"))};
 }
 
-std::int64_t no_sequential_adds(const Candidate&, const Problem&) {
-  return 0;
-}
-
 }  // namespace
 
 Template phase_aligned_template() {

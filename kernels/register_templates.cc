@@ -22,10 +22,6 @@ Launch one_kernel(int block, std::int64_t rows_per_block, int shared_bytes) {
           .rows_per_block = rows_per_block};
 }
 
-std::int64_t no_sequential_adds(const Candidate&, const Problem&) {
-  return 0;
-}
-
 // Instructions per element: conversions, two passes, normalising; an access is shared by its pack.
 double element_instructions(int pack) {
   return 11 + 8.0 / pack;

@@ -14,4 +14,8 @@ std::string_view grade_name(Grade grade) {
   NORMD_CHECK(false);
 }
 
+std::int64_t no_sequential_adds(const Candidate&, const Problem&) {
+  return 0;
+}
+
 }  // namespace normd

@@ -47,4 +47,7 @@ struct Template {
 
 std::string_view grade_name(Grade grade);
 
+// Of the exact templates, whose sums are corrected.
+std::int64_t no_sequential_adds(const Candidate&, const Problem&);
+
 }  // namespace normd

@@ -13,7 +13,6 @@ constexpr int row_threads = block_threads / rows_per_block;
 constexpr int row_warps = row_threads / warp_lanes;
 constexpr int cover_packs = (row_columns + pack - 2) / pack + 1;  // of a row, whatever its phase
 constexpr int packs = (cover_packs + row_threads - 1) / row_threads;
-constexpr int sums = smaller_of(pack, 4);
 
 // gamma and beta: for each place within a pack, a stretch of `stretch` columns that far apart.
 constexpr int affine_floats = (has_gamma ? 1 : 0) + (has_beta ? 1 : 0);
@@ -83,21 +82,13 @@ struct PhasedSlice {
   }
 
   NORMD_DEVICE float sum(const Pack<x_type, pack> (&x)[packs]) const {
-    float part[sums] = {};
-#pragma unroll
-    for (int i = 0; i < packs; ++i) {
-      float values[pack];
-      to_floats(x[i], values);
-#pragma unroll
-      for (int k = 0; k < pack; ++k) part[k % sums] += values[k];
-    }
-    return total(part);
+    return packs_sum(x);
   }
 
   NORMD_DEVICE void deviations(const Pack<x_type, pack> (&x)[packs], float mean,
                                float& deviation_sum, float& square_sum) const {
-    float part[sums] = {};
-    float square[sums] = {};
+    float part[chains] = {};
+    float square[chains] = {};
 #pragma unroll
     for (int i = 0; i < packs; ++i) {
       if (!owns(i)) continue;
@@ -107,12 +98,12 @@ struct PhasedSlice {
 #pragma unroll
       for (int k = 0; k < pack; ++k) {
         const float deviation = all || holds(i, k) ? values[k] - mean : 0.0f;
-        part[k % sums] += deviation;
-        square[k % sums] = fused_multiply_add(deviation, deviation, square[k % sums]);
+        part[k % chains] += deviation;
+        square[k % chains] = fused_multiply_add(deviation, deviation, square[k % chains]);
       }
     }
-    deviation_sum = total(part);
-    square_sum = total(square);
+    deviation_sum = chains_total(part);
+    square_sum = chains_total(square);
   }
 
   NORMD_DEVICE void store(const Pack<x_type, pack> (&x)[packs], const RowMoments& moments,
@@ -158,11 +149,6 @@ struct PhasedSlice {
     } else {
       value += pair.element[0].value;
     }
-  }
-
-  static NORMD_DEVICE float total(const float (&part)[sums]) {
-    return sums == 4 ? (part[0] + part[1]) + (part[2 % sums] + part[3 % sums])
-                     : part[0] + part[1 % sums];
   }
 };
 

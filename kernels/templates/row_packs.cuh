@@ -32,6 +32,28 @@ NORMD_DEVICE float divide_by_columns(float value) {
   return fused_multiply_add(remainder, reciprocal, quotient);
 }
 
+// Independent chains of additions over a thread's packs, and what they come to together.
+constexpr int chains = smaller_of(pack, 4);
+
+NORMD_DEVICE float chains_total(const float (&part)[chains]) {
+  if constexpr (chains == 4) return (part[0] + part[1]) + (part[2 % chains] + part[3 % chains]);
+  if constexpr (chains == 2) return part[0] + part[1 % chains];
+  return part[0];
+}
+
+template <int count>
+NORMD_DEVICE float packs_sum(const Pack<x_type, pack> (&x)[count]) {
+  float part[chains] = {};
+#pragma unroll
+  for (int i = 0; i < count; ++i) {
+    float values[pack];
+    to_floats(x[i], values);
+#pragma unroll
+    for (int k = 0; k < pack; ++k) part[k % chains] += values[k];
+  }
+  return chains_total(part);
+}
+
 // Elements of the pack at `column`, zero where the row has ended.
 template <Hint hint, int align, typename T>
 NORMD_DEVICE void load_at(const T* row, int column, Pack<T, pack>& out) {

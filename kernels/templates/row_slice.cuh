@@ -19,7 +19,6 @@ template <int width, int columns_held = row_columns>
 struct Slice {
   static constexpr int held_packs = (columns_held + pack - 1) / pack;
   static constexpr int packs = (held_packs + width - 1) / width;
-  static constexpr int sums = smaller_of(pack, 4);  // independent chains of additions
   using Packs = Pack<x_type, pack>[packs];
 
   int member;
@@ -51,22 +50,14 @@ struct Slice {
   }
 
   NORMD_DEVICE float sum(const Packs& x) const {
-    float part[sums] = {};
-#pragma unroll
-    for (int i = 0; i < packs; ++i) {
-      float values[pack];
-      to_floats(x[i], values);
-#pragma unroll
-      for (int k = 0; k < pack; ++k) part[k % sums] += values[k];
-    }
-    return total(part);
+    return packs_sum(x);
   }
 
   // Sums of x - mean and of its square.
   NORMD_DEVICE void deviations(const Packs& x, float mean, float& deviation_sum,
                                float& square_sum) const {
-    float part[sums] = {};
-    float square[sums] = {};
+    float part[chains] = {};
+    float square[chains] = {};
 #pragma unroll
     for (int i = 0; i < packs; ++i) {
       if (!owns(i)) continue;
@@ -76,12 +67,12 @@ struct Slice {
       for (int k = 0; k < pack; ++k) {
         if (!whole_packs && column(i) + k >= row_columns) continue;
         const float deviation = values[k] - mean;
-        part[k % sums] += deviation;
-        square[k % sums] = fused_multiply_add(deviation, deviation, square[k % sums]);
+        part[k % chains] += deviation;
+        square[k % chains] = fused_multiply_add(deviation, deviation, square[k % chains]);
       }
     }
-    deviation_sum = total(part);
-    square_sum = total(square);
+    deviation_sum = chains_total(part);
+    square_sum = chains_total(square);
   }
 
   // Normalises, applies what `affine` holds, rounds once and stores.
@@ -101,12 +92,6 @@ struct Slice {
       affine.apply(*this, i, values);
       store_at<hint>(row, column(i), from_floats<y_type>(values));
     }
-  }
-
-  static NORMD_DEVICE float total(const float (&part)[sums]) {
-    if constexpr (sums == 4) return (part[0] + part[1]) + (part[2] + part[3]);
-    if constexpr (sums == 2) return part[0] + part[1];
-    return part[0];
   }
 };
 
