@@ -48,14 +48,20 @@ NORMD_DEVICE void fill_affine(const NormArguments& arguments) {
 }
 
 // The share of one row of each of its threads: aligned packs, the first of which begins `head`
-// elements before the row.
+// elements before the row. Only the first pack may begin before the row, and only the last ones of
+// a thread may reach beyond it: for all others that is known when the text is compiled.
 struct PhasedSlice {
   int member;
   int head;
 
   NORMD_DEVICE int column(int i) const { return (member + i * row_threads) * pack - head; }
-  NORMD_DEVICE bool owns(int i) const { return column(i) < row_columns; }
-  NORMD_DEVICE bool whole(int i) const { return column(i) >= 0 && column(i) + pack <= row_columns; }
+  static NORMD_DEVICE constexpr bool always_whole(int i) {
+    return i > 0 && (i + 1) * row_threads * pack <= row_columns;
+  }
+  NORMD_DEVICE bool owns(int i) const { return always_whole(i) || column(i) < row_columns; }
+  NORMD_DEVICE bool whole(int i) const {
+    return always_whole(i) || ((i > 0 || column(i) >= 0) && column(i) + pack <= row_columns);
+  }
   NORMD_DEVICE bool holds(int i, int k) const {
     return column(i) + k >= 0 && column(i) + k < row_columns;
   }
@@ -69,20 +75,15 @@ struct PhasedSlice {
       x[i] = Pack<x_type, pack>{};
       if (!owns(i)) continue;
       const bool readable =
-          (!first || column(i) >= 0) && (!last || column(i) + pack <= row_columns);
+          whole(i) || ((!first || column(i) >= 0) && (!last || column(i) + pack <= row_columns));
       if (readable) x[i] = load_pack<Hint::normal, x_type, pack>(row + column(i));
-      if (!whole(i)) {
+      if (whole(i)) continue;
 #pragma unroll
-        for (int k = 0; k < pack; ++k) {
-          if (!holds(i, k)) x[i].element[k] = x_type{};
-          if (holds(i, k) && !readable) x[i].element[k] = row[column(i) + k];
-        }
+      for (int k = 0; k < pack; ++k) {
+        if (!holds(i, k)) x[i].element[k] = x_type{};
+        if (holds(i, k) && !readable) x[i].element[k] = row[column(i) + k];
       }
     }
-  }
-
-  NORMD_DEVICE float sum(const Pack<x_type, pack> (&x)[packs]) const {
-    return packs_sum(x);
   }
 
   NORMD_DEVICE void deviations(const Pack<x_type, pack> (&x)[packs], float mean,
@@ -92,14 +93,18 @@ struct PhasedSlice {
 #pragma unroll
     for (int i = 0; i < packs; ++i) {
       if (!owns(i)) continue;
-      const bool all = whole(i);
       float values[pack];
       to_floats(x[i], values);
 #pragma unroll
+      for (int k = 0; k < pack; ++k) values[k] -= mean;
+      if (!whole(i)) {
+#pragma unroll
+        for (int k = 0; k < pack; ++k) values[k] = holds(i, k) ? values[k] : 0.0f;
+      }
+#pragma unroll
       for (int k = 0; k < pack; ++k) {
-        const float deviation = all || holds(i, k) ? values[k] - mean : 0.0f;
-        part[k % chains] += deviation;
-        square[k % chains] = fused_multiply_add(deviation, deviation, square[k % chains]);
+        part[k % chains] += values[k];
+        square[k % chains] = fused_multiply_add(values[k], values[k], square[k % chains]);
       }
     }
     deviation_sum = chains_total(part);
@@ -109,45 +114,44 @@ struct PhasedSlice {
   NORMD_DEVICE void store(const Pack<x_type, pack> (&x)[packs], const RowMoments& moments,
                           y_type* row) const {
     const float shift = -moments.correction * moments.rstd;
-    int place[pack];  // of gamma and beta for the k-th element of the pack at thread 0
+    const AffinePair* of[pack];  // gamma and beta of the k-th element of pack 0
 #pragma unroll
     for (int k = 0; k < pack; ++k) {
       const int behind = k >= head ? k - head : k - head + pack;
-      place[k] = behind * stretch - (k >= head ? 0 : 1);
+      of[k] = affine_shared() + behind * stretch - (k >= head ? 0 : 1) + member;
     }
 #pragma unroll
     for (int i = 0; i < packs; ++i) {
       if (!owns(i)) continue;
-      const bool all = whole(i);
       float values[pack];
       to_floats(x[i], values);
 #pragma unroll
       for (int k = 0; k < pack; ++k) {
         values[k] = fused_multiply_add(values[k] - moments.mean, moments.rstd, shift);
-        if (affine_floats > 0 && (all || holds(i, k))) {
-          apply(affine_shared()[place[k] + member + i * row_threads], values[k]);
-        }
       }
-      const Pack<y_type, pack> y = from_floats<y_type>(values);
-      if (all) {
-        store_pack<Hint::normal>(row + column(i), y);
+      if (whole(i)) {
+#pragma unroll
+        for (int k = 0; k < pack; ++k) apply(of[k] + i * row_threads, values[k]);
+        store_pack<Hint::normal>(row + column(i), from_floats<y_type>(values));
       } else {
 #pragma unroll
         for (int k = 0; k < pack; ++k) {
-          if (holds(i, k)) row[column(i) + k] = y.element[k];
+          if (!holds(i, k)) continue;
+          apply(of[k] + i * row_threads, values[k]);
+          row[column(i) + k] = from_float<y_type>(values[k]);
         }
       }
     }
   }
 
-  static NORMD_DEVICE void apply(const AffinePair& pair, float& value) {
+  static NORMD_DEVICE void apply(const AffinePair* pair, float& value) {
     if constexpr (has_gamma && has_beta) {
-      value = fused_multiply_add(value, pair.element[0].value,
-                                 pair.element[affine_floats > 1 ? 1 : 0].value);
+      value = fused_multiply_add(value, pair->element[0].value,
+                                 pair->element[affine_floats > 1 ? 1 : 0].value);
     } else if constexpr (has_gamma) {
-      value *= pair.element[0].value;
-    } else {
-      value += pair.element[0].value;
+      value *= pair->element[0].value;
+    } else if constexpr (has_beta) {
+      value += pair->element[0].value;
     }
   }
 };
@@ -166,7 +170,7 @@ NORMD_KERNEL_RESIDENT(normd_kernel, NormArguments, block_threads, blocks_per_sm)
     const PhasedSlice slice{member, static_cast<int>(row * row_columns % pack)};
     Pack<x_type, pack> x[packs];
     slice.load(x_row(arguments, row), row == 0, row + 1 == rows, x);
-    const float mean = divide_by_columns(scratch.sum(slice.sum(x)));
+    const float mean = divide_by_columns(scratch.sum(packs_sum(x)));
     float deviation_sum;
     float square_sum;
     slice.deviations(x, mean, deviation_sum, square_sum);
