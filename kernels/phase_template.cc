@@ -16,6 +16,9 @@ constexpr int blocks_per_sm_choices[] = {1, 2, 3, 4, 6, 8};
 // Aligned packs that a thread holds at the most; fewer leave threads idle.
 constexpr std::int64_t packs_max = 6;
 
+// Narrower rows are shared by few lanes, whose accesses are short anyway.
+constexpr std::int64_t row_bytes_min = 256;
+
 // The system's own share of a block's shared memory.
 constexpr int reserved_shared_bytes = 1024;
 
@@ -47,9 +50,11 @@ std::int64_t shared_bytes_of(const Candidate& candidate, const Problem& problem)
 
 std::vector<Axis> axes(const Problem& problem, const DeviceSpec&) {
   // Tensors that begin on 16 bytes, and rows that do not.
-  const bool wanted = problem.rows_layout == RowsLayout::contiguous &&
-                      size_bytes(problem.x) == size_bytes(problem.y) && problem.align_bytes >= 16 &&
-                      row_align_bytes(problem) < 16;
+  const bool wanted =
+      problem.rows_layout == RowsLayout::contiguous &&
+      size_bytes(problem.x) == size_bytes(problem.y) && problem.align_bytes >= 16 &&
+      row_align_bytes(problem) < 16 &&
+      problem.columns * static_cast<std::int64_t>(size_bytes(problem.x)) >= row_bytes_min;
   std::vector<int> rows_per_block;
   if (wanted) rows_per_block = {1, 2, 4, 8, 16};
   return {{"threads", {std::begin(threads_choices), std::end(threads_choices)}},

@@ -66,16 +66,14 @@ struct PhasedSlice {
     return column(i) + k >= 0 && column(i) + k < row_columns;
   }
 
-  // Elements of other rows become zero. `first` and `last`: the row is the tensor's first or last,
-  // outside of which nothing may be read.
-  NORMD_DEVICE void load(const x_type* row, bool first, bool last,
-                         Pack<x_type, pack> (&x)[packs]) const {
+  // Elements of other rows become zero. Nothing may be read beyond the tensor's end, `left`
+  // elements on from the row; before its begin no pack reaches, since the tensor begins with one.
+  NORMD_DEVICE void load(const x_type* row, long long left, Pack<x_type, pack> (&x)[packs]) const {
 #pragma unroll
     for (int i = 0; i < packs; ++i) {
       x[i] = Pack<x_type, pack>{};
       if (!owns(i)) continue;
-      const bool readable =
-          whole(i) || ((!first || column(i) >= 0) && (!last || column(i) + pack <= row_columns));
+      const bool readable = whole(i) || column(i) + pack <= left;
       if (readable) x[i] = load_pack<Hint::normal, x_type, pack>(row + column(i));
       if (whole(i)) continue;
 #pragma unroll
@@ -169,7 +167,7 @@ NORMD_KERNEL_RESIDENT(normd_kernel, NormArguments, block_threads, blocks_per_sm)
        row += grid_blocks() * rows_per_block) {
     const PhasedSlice slice{member, static_cast<int>(row * row_columns % pack)};
     Pack<x_type, pack> x[packs];
-    slice.load(x_row(arguments, row), row == 0, row + 1 == rows, x);
+    slice.load(x_row(arguments, row), (rows - row) * row_columns, x);
     const float mean = divide_by_columns(scratch.sum(packs_sum(x)));
     float deviation_sum;
     float square_sum;
