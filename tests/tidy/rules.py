@@ -43,7 +43,7 @@ DOORS = (
     (r"(grpc|grpcpp|google)/.*|.*\.pb\.h", ("service/", "e2e/", "bench/")),
     (r"openssl/.*", ("kernels/digest.cc",)),
     (r"boost/.*", ("tuner/device/host/",)),
-    (r"CLI/.*", ("service/",)),
+    (r"CLI/.*", ("service/", "bench/")),
     (r"spdlog/.*|fmt/.*", ("service/",)),
     (r"nlohmann/.*", ("service/cli/", "service/daemon/", "e2e/")),
     (r"toml\+\+/.*", ("service/daemon/",)),
