@@ -77,8 +77,13 @@ std::vector<Trial> TuningRun::trials() const {
     return timed ? trial.verdict.measurements.back().median_ns
                  : std::numeric_limits<double>::infinity();
   };
-  std::stable_sort(all.begin(), all.end(),
-                   [&](const Trial& a, const Trial& b) { return median_ns(a) < median_ns(b); });
+  // The winner leads those that it ties with, and candidates with the very same binary.
+  const auto is_winner = [&](const Trial& trial) {
+    return chosen_ && trial.candidate == chosen_->trial.candidate;
+  };
+  std::stable_sort(all.begin(), all.end(), [&](const Trial& a, const Trial& b) {
+    return std::pair(!is_winner(a), median_ns(a)) < std::pair(!is_winner(b), median_ns(b));
+  });
   return all;
 }
 
