@@ -15,6 +15,7 @@
 #include "bench/order_report.h"
 #include "service/client/places.h"
 #include "service/daemon/warm_list.h"
+#include "tuner/compiler/temporary_directory.h"
 #include "tuner/device/open_device.h"
 #include "tuner/tuner.h"
 
@@ -66,40 +67,33 @@ int measure(const Measuring& measuring) {
   if (!device) return complain(device.error());
   const DeviceSpec spec = (*device)->spec();
   // A store of this run alone, so that every candidate is compiled and measured now.
-  const std::string scratch = std::filesystem::temp_directory_path() / "normd-order-XXXXXX";
-  std::string directory = scratch;
-  if (mkdtemp(directory.data()) == nullptr) {
-    return complain({ErrorCode::internal, "no folder can be made at " + scratch, {}});
-  }
-  auto store = Store::open(directory, Store::Mode::read_write);
+  const auto scratch = TemporaryDirectory::create();
+  if (!scratch) return complain(scratch.error());
+  auto store = Store::open(scratch->path(), Store::Mode::read_write);
   if (!store) return complain(store.error());
   int failed = 0;
-  {
-    Tuner tuner({.store = store->get(),
-                 .worker = {daemon_path(), "worker"},
-                 .device = measuring.device,
-                 .spec = spec,
-                 .identity = (*device)->identity(),
-                 .turn_directory = turn_directory(geteuid()),
-                 .tuned_by = "search_order"});
-    std::printf("%s\n", device_line(spec).c_str());
-    for (const WarmShape& shape : *shapes) {
-      Problem problem = shape.problem;
-      problem.align_bytes = spec.vector_bytes_max;
-      const auto tuning = tuner.tune({.problem = problem,
-                                      .mode = BucketMode::single_row_count,
-                                      .budget_ms = measuring.budget_ms},
-                                     [](const TuneProgress&) {}, {});
-      if (tuning) {
-        print_trials(problem, *tuning);
-      } else {
-        ++failed;
-        complain(tuning.error());
-      }
+  Tuner tuner({.store = store->get(),
+               .worker = {daemon_path(), "worker"},
+               .device = measuring.device,
+               .spec = spec,
+               .identity = (*device)->identity(),
+               .turn_directory = turn_directory(geteuid()),
+               .tuned_by = "search_order"});
+  std::printf("%s\n", device_line(spec).c_str());
+  for (const WarmShape& shape : *shapes) {
+    Problem problem = shape.problem;
+    problem.align_bytes = spec.vector_bytes_max;
+    const auto tuning = tuner.tune({.problem = problem,
+                                    .mode = BucketMode::single_row_count,
+                                    .budget_ms = measuring.budget_ms},
+                                   [](const TuneProgress&) {}, {});
+    if (tuning) {
+      print_trials(problem, *tuning);
+    } else {
+      ++failed;
+      complain(tuning.error());
     }
   }
-  store->reset();
-  std::filesystem::remove_all(directory);
   return failed > 0 ? 1 : 0;
 }
 

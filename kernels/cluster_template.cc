@@ -21,9 +21,6 @@ constexpr std::int64_t part_bytes_max = 65536;
 // Below, a block holds a whole row well.
 constexpr std::int64_t row_bytes_min = 4096;
 
-// The system's own share of a block's shared memory, on every chip that has clusters.
-constexpr int reserved_shared_bytes = 1024;
-
 // A cluster of blocks, as one candidate divides a row among them.
 struct Division {
   int cluster;
@@ -56,8 +53,7 @@ Division division(const Candidate& candidate, const Problem& problem) {
 
 // As cluster_pipeline.cuh lays it out; the text asserts that both agree.
 std::int64_t shared_bytes_of(const Division& of) {
-  const int warps = of.group_threads() / 32;
-  const int sums = warps == 1 ? 4 : 3 * ((warps + 3) / 4 * 4);
+  const int sums = std::max(4, row_scratch_floats(of.group_threads() / 32));
   const int area_bytes = 2 * 16 * of.cluster + 4 * sums + 32;
   return of.affine_bytes + of.rows_per_block * (of.part_bytes + area_bytes) + 16;
 }
@@ -122,9 +118,7 @@ bool fits(const Candidate& candidate, const Problem& problem, const DeviceSpec& 
   if (std::find(groups.begin(), groups.end(), of.group_threads()) == groups.end()) return false;
   const std::int64_t shared_bytes = shared_bytes_of(of);
   if (shared_bytes > spec.shared_bytes_per_block_max) return false;
-  if (of.blocks_per_sm * (shared_bytes + reserved_shared_bytes) > spec.shared_bytes_per_sm) {
-    return false;
-  }
+  if (!shared_memory_holds(of.blocks_per_sm, shared_bytes, spec)) return false;
   // Many threads have too few registers to hold x and work on it.
   const int threads_per_sm = of.threads * of.blocks_per_sm;
   if (threads_per_sm > 1024) return false;

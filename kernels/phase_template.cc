@@ -19,9 +19,6 @@ constexpr std::int64_t packs_max = 6;
 // Narrower rows are shared by few lanes, whose accesses are short anyway.
 constexpr std::int64_t row_bytes_min = 256;
 
-// The system's own share of a block's shared memory.
-constexpr int reserved_shared_bytes = 1024;
-
 struct Cover {
   int pack;            // elements of one access
   std::int64_t packs;  // of one thread
@@ -43,8 +40,7 @@ std::int64_t shared_bytes_of(const Candidate& candidate, const Problem& problem)
   const std::int64_t padded_columns = (problem.columns + pack - 1) / pack * pack;
   const int affine_floats = (problem.gamma ? 1 : 0) + (problem.beta ? 1 : 0);
   const std::int64_t affine_bytes = (4 * affine_floats * padded_columns + 15) / 16 * 16;
-  const int warps = row_threads_of(candidate) / 32;
-  const int scratch_floats = warps == 1 ? 0 : 3 * ((warps + 3) / 4 * 4);
+  const int scratch_floats = row_scratch_floats(row_threads_of(candidate) / 32);
   return affine_bytes + std::int64_t{4} * scratch_floats * candidate.value("rows_per_block");
 }
 
@@ -78,7 +74,7 @@ bool fits(const Candidate& candidate, const Problem& problem, const DeviceSpec& 
   const std::int64_t shared_bytes = shared_bytes_of(candidate, problem);
   const int blocks = candidate.value("blocks_per_sm");
   if (shared_bytes > spec.shared_bytes_per_block_max) return false;
-  if (blocks * (shared_bytes + reserved_shared_bytes) > spec.shared_bytes_per_sm) return false;
+  if (!shared_memory_holds(blocks, shared_bytes, spec)) return false;
   const int threads_per_sm = candidate.value("threads") * blocks;
   if (threads_per_sm < 512 || threads_per_sm > spec.threads_per_sm_max) return false;
   return held.packs * vector_bytes / 4 + working_registers <= registers_max(threads_per_sm, spec);

@@ -161,7 +161,7 @@ bool block_registers_fits(const Candidate& candidate, const Problem& problem,
 int scratch_bytes(int row_warps, int rows_per_block) {
   if (row_warps == 1) return 0;
   const int doubles_bytes = rows_per_block == 1 ? 8 * ((row_warps + 1) / 2 * 2) : 0;
-  return doubles_bytes + 3 * 4 * ((row_warps + 3) / 4 * 4) * rows_per_block;
+  return doubles_bytes + 4 * row_scratch_floats(row_warps) * rows_per_block;
 }
 
 Launch block_registers_launch(const Candidate& candidate, const Problem&, const DeviceSpec&) {

@@ -8,6 +8,9 @@ namespace {
 // Rows up to this many bytes are latency-bound on every chip; above, wide accesses always win.
 constexpr std::int64_t short_row_bytes = 4096;
 
+// The system's own share of a block's shared memory, from sm_80 on.
+constexpr int reserved_shared_bytes = 1024;
+
 // A 16-bit element that is loaded alone takes a whole register.
 std::int64_t pack_registers(int pack, const std::optional<DType>& dtype) {
   if (!dtype) return 0;
@@ -33,6 +36,14 @@ std::vector<int> vector_bytes_choices(const Problem& problem, const DeviceSpec& 
   const bool short_row = problem.columns * element <= short_row_bytes;
   if (widest / 2 < element || !short_row) return {widest};
   return {widest / 2, widest};
+}
+
+int row_scratch_floats(int row_warps) {
+  return row_warps == 1 ? 0 : 3 * ((row_warps + 3) / 4 * 4);
+}
+
+bool shared_memory_holds(int blocks, std::int64_t shared_bytes, const DeviceSpec& spec) {
+  return blocks * (shared_bytes + reserved_shared_bytes) <= spec.shared_bytes_per_sm;
 }
 
 int registers_max(int block_threads, const DeviceSpec& spec) {

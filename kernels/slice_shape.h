@@ -29,6 +29,12 @@ std::vector<int> vector_bytes_choices(const Problem& problem, const DeviceSpec& 
 // Registers a thread may have, of a block that can still be launched.
 int registers_max(int block_threads, const DeviceSpec& spec);
 
+// Floats of RowScratch (templates/row_reduce.cuh) for one row that `row_warps` warps share.
+int row_scratch_floats(int row_warps);
+
+// Whether so many blocks with that much dynamic shared memory each share a multiprocessor.
+bool shared_memory_holds(int blocks, std::int64_t shared_bytes, const DeviceSpec& spec);
+
 // Registers that a slice's loop needs beside what it holds: addresses, sums, one pack converted.
 inline constexpr int working_registers = 40;
 

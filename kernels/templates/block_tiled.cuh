@@ -81,17 +81,12 @@ NORMD_DEVICE RowMoments moments_of(const x_type* row, float mean,
 
 NORMD_DEVICE void store_tile(const NormArguments& arguments, const Tile& held, int tile,
                              const RowMoments& moments, y_type* row) {
-  const float shift = -moments.correction * moments.rstd;
 #pragma unroll
   for (int u = 0; u < unroll; ++u) {
     const int column = Tile::column(tile, u);
     if (column >= row_columns) continue;
     float values[pack];
-    to_floats(held.x[u], values);
-#pragma unroll
-    for (int k = 0; k < pack; ++k) {
-      values[k] = fused_multiply_add(values[k] - moments.mean, moments.rstd, shift);
-    }
+    normalise(held.x[u], moments, values);
     apply_affine(arguments, column, values);
     store_at<Hint::normal>(row, column, from_floats<y_type>(values));
   }

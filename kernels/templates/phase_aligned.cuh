@@ -111,7 +111,6 @@ struct PhasedSlice {
 
   NORMD_DEVICE void store(const Pack<x_type, pack> (&x)[packs], const RowMoments& moments,
                           y_type* row) const {
-    const float shift = -moments.correction * moments.rstd;
     const AffinePair* of[pack];  // gamma and beta of the k-th element of pack 0
 #pragma unroll
     for (int k = 0; k < pack; ++k) {
@@ -122,11 +121,7 @@ struct PhasedSlice {
     for (int i = 0; i < packs; ++i) {
       if (!owns(i)) continue;
       float values[pack];
-      to_floats(x[i], values);
-#pragma unroll
-      for (int k = 0; k < pack; ++k) {
-        values[k] = fused_multiply_add(values[k] - moments.mean, moments.rstd, shift);
-      }
+      normalise(x[i], moments, values);
       if (whole(i)) {
 #pragma unroll
         for (int k = 0; k < pack; ++k) apply(of[k] + i * row_threads, values[k]);

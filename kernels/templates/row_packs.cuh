@@ -141,6 +141,17 @@ NORMD_DEVICE RowMoments row_moments(float mean, float deviation_sum, float squar
   return {mean, e, reciprocal_sqrt(v), needs_rescue(variance, e, v)};
 }
 
+// A pack of x about the row's mean, in units of its deviation.
+NORMD_DEVICE void normalise(const Pack<x_type, pack>& x, const RowMoments& moments,
+                            float (&values)[pack]) {
+  const float shift = -moments.correction * moments.rstd;
+  to_floats(x, values);
+#pragma unroll
+  for (int k = 0; k < pack; ++k) {
+    values[k] = fused_multiply_add(values[k] - moments.mean, moments.rstd, shift);
+  }
+}
+
 // The mean is rounded once, from its high and low part.
 NORMD_DEVICE void store_statistics(const NormArguments& arguments, long long row,
                                    const RowMoments& moments) {

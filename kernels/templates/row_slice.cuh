@@ -79,16 +79,11 @@ struct Slice {
   template <Hint hint, typename Affine>
   NORMD_DEVICE void store(const Packs& x, const RowMoments& moments, const Affine& affine,
                           y_type* row) const {
-    const float shift = -moments.correction * moments.rstd;
 #pragma unroll
     for (int i = 0; i < packs; ++i) {
       if (!owns(i)) continue;
       float values[pack];
-      to_floats(x[i], values);
-#pragma unroll
-      for (int k = 0; k < pack; ++k) {
-        values[k] = fused_multiply_add(values[k] - moments.mean, moments.rstd, shift);
-      }
+      normalise(x[i], moments, values);
       affine.apply(*this, i, values);
       store_at<hint>(row, column(i), from_floats<y_type>(values));
     }

@@ -129,8 +129,7 @@ void announce(const Config& config, const Listeners& listeners) {
 // The last of a daemon of which everything is stored and closed. gRPC waits for threads of its own
 // when its last server goes, at times ten seconds for one that polls a connection that has just
 // been closed; nobody has anything from that wait.
-void let_go(Server server, Listeners listeners, const Log& log) {
-  { const UnixListener closed = std::move(listeners.unix_listener); }
+void let_go(Server server, const Log& log) {
   std::promise<void> gone;
   auto waited = gone.get_future();
   std::thread library([last = std::optional<Server>(std::move(server)), &gone]() mutable {
@@ -161,10 +160,9 @@ void stop(std::unique_ptr<Core> core, Server server, Listeners listeners) {
   });
   server.stop(grace);
   calls_ended.set_value();
-  if (all_ended.get_future().wait_until(until) == std::future_status::ready) {
-    return let_go(std::move(server), std::move(listeners), log);
-  }
+  const bool ended = all_ended.get_future().wait_until(until) == std::future_status::ready;
   { const UnixListener closed = std::move(listeners.unix_listener); }
+  if (ended) return let_go(std::move(server), log);
   log.warning("stopped", {{"left", "a worker that did not end in time"}});
   std::_Exit(static_cast<int>(ExitCode::stopped));
 }
