@@ -121,21 +121,21 @@ NORMD_DEVICE void load_words(const void* address, unsigned (&word)[words]) {
   if constexpr (words == 1) {
     if constexpr (hint == Hint::normal) NORMD_LOAD_1("ld.global");
     if constexpr (hint == Hint::stream) NORMD_LOAD_1("ld.global.L1::no_allocate");
-    if constexpr (hint == Hint::read_only) NORMD_LOAD_1("ld.global.nc");
+    if constexpr (hint == Hint::read_only) NORMD_LOAD_1("ld.global.L1::evict_last");
   } else if constexpr (words == 2) {
     if constexpr (hint == Hint::normal) NORMD_LOAD_2("ld.global");
     if constexpr (hint == Hint::stream) NORMD_LOAD_2("ld.global.L1::no_allocate");
-    if constexpr (hint == Hint::read_only) NORMD_LOAD_2("ld.global.nc");
+    if constexpr (hint == Hint::read_only) NORMD_LOAD_2("ld.global.L1::evict_last");
   } else if constexpr (words == 4) {
     if constexpr (hint == Hint::normal) NORMD_LOAD_4("ld.global");
     if constexpr (hint == Hint::stream) NORMD_LOAD_4("ld.global.L1::no_allocate");
-    if constexpr (hint == Hint::read_only) NORMD_LOAD_4("ld.global.nc");
+    if constexpr (hint == Hint::read_only) NORMD_LOAD_4("ld.global.L1::evict_last");
   } else {
     static_assert(words == 8, "4 to 32 bytes");
 #if __CUDA_ARCH__ >= 1000
     if constexpr (hint == Hint::normal) NORMD_LOAD_8("ld.global");
     if constexpr (hint == Hint::stream) NORMD_LOAD_8("ld.global.L1::no_allocate");
-    if constexpr (hint == Hint::read_only) NORMD_LOAD_8("ld.global.nc");
+    if constexpr (hint == Hint::read_only) NORMD_LOAD_8("ld.global.L1::evict_last");
 #endif
   }
 }
