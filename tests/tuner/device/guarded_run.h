@@ -51,8 +51,9 @@ struct NormOutputs {
 
 enum class Place { apart, in_place };
 
-// Launches over all rows of the inputs. The poison is a number that no answer holds.
+// Launches over all rows of the inputs. The poison is a number that no answer holds. The workspace
+// is a new one unless one is given.
 Result<NormOutputs> run_guarded(Device& device, Kernel& kernel, const NormInputs& inputs,
-                                Place place);
+                                Place place, void* workspace = nullptr);
 
 }  // namespace normd
