@@ -39,7 +39,7 @@ std::vector<int> vector_bytes_choices(const Problem& problem, const DeviceSpec& 
 }
 
 int row_scratch_floats(int row_warps) {
-  return row_warps == 1 ? 0 : 3 * ((row_warps + 3) / 4 * 4);
+  return row_warps == 1 ? 0 : 4 * ((row_warps + 3) / 4 * 4);
 }
 
 bool shared_memory_holds(int blocks, std::int64_t shared_bytes, const DeviceSpec& spec) {

@@ -1,12 +1,13 @@
 // any_columns: the fallback for every problem. Columns, types, strides and optional tensors are
 // run-time arguments. A warp owns a row of up to 1024 columns and a block a wider one; the owner
-// goes over the row three times (sum; deviations from the mean and their squares; normalise), with
+// goes over the row twice (deviations and their squares; normalise), with
 // packs of 16 bytes where every address, stride and the row width allow, else element by element.
-// Statistics are the hi/lo two-pass with compensated sums. x and y may be the same memory: the
+// Sums are compensated. x and y may be the same memory: the
 // owner has read the whole row before it writes, and each element is last read by the thread that
 // writes it.
 #include "accumulator.cuh"
 #include "any_element.cuh"
+#include "moments.cuh"
 #include "rescue.cuh"
 #include "row_reduce.cuh"
 
@@ -40,22 +41,31 @@ struct AnyRow {
   }
 };
 
-// Sums over the `width` threads that share a row: a warp or the block.
-NORMD_DEVICE float row_sum(int width, float value) {
-  if (width == warp_lanes) return lanes_sum<warp_lanes>(value);
-  return RowScratch<block_warps, 1>(0, thread_index() / warp_lanes).sum(value);
-}
+using Scratch = RowScratch<block_warps, 1>;
 
-NORMD_DEVICE void row_sum_pair(int width, float& first, float& second) {
+// Sums over the `width` threads that share a row: a warp or the block.
+NORMD_DEVICE void row_sum_pair(int width, Scratch& scratch, float& first, float& second) {
   if (width == warp_lanes) {
     first = lanes_sum<warp_lanes>(first);
     second = lanes_sum<warp_lanes>(second);
   } else {
-    RowScratch<block_warps, 1>(0, thread_index() / warp_lanes).sum_pair(first, second);
+    scratch.sum_pair(first, second);
   }
 }
 
-// What the two passes over a row found; y = ((x - mean) * rstd + shift) * gamma + beta.
+// The median of the row's first three, as row_packs.cuh has it of columns that are compiled in.
+template <typename X>
+NORMD_DEVICE float any_origin(const NormArguments& arguments, long long x_start) {
+  float first[3][1];
+  const bool three = arguments.columns >= 3;
+#pragma unroll
+  for (int k = 0; k < 3; ++k) {
+    load_floats<Hint::normal, X>(arguments.x, x_start + (three ? k : 0), first[k]);
+  }
+  return median(first[0][0], first[1][0], first[2][0]);
+}
+
+// What the pass over a row found; y = ((x - mean) * rstd + shift) * gamma + beta.
 struct AnyMoments {
   float mean;
   float correction;  // what the mean is off by
@@ -64,38 +74,33 @@ struct AnyMoments {
 };
 
 template <typename X, int pack>
-NORMD_DEVICE AnyMoments moments_of(const NormArguments& arguments, long long row, int width) {
+NORMD_DEVICE AnyMoments moments_of(const NormArguments& arguments, long long row, int width,
+                                   Scratch& scratch) {
   const long long x_start = row * arguments.x_row_stride;
-  const float divisor = static_cast<float>(arguments.columns);
-  const long long first = thread_index() % width * pack;
-  const int step = width * pack;
-  float values[pack];
-  Accumulator sum;
-  for (long long i = first; i < arguments.columns; i += step) {
-    load_floats<Hint::normal, X>(arguments.x, x_start + i, values);
-    sum.add(tree_sum(values));
-  }
-  const float mean = row_sum(width, sum.sum) / divisor;
-
-  Accumulator deviations;
-  Accumulator squares;
-  for (long long i = first; i < arguments.columns; i += step) {
-    load_floats<Hint::normal, X>(arguments.x, x_start + i, values);
-    float square[pack];
+  const float columns = static_cast<float>(arguments.columns);
+  const Divisor divisor{columns, 1.0f / columns};
+  const auto sums_about = [&](float origin, float& deviation_sum, float& square_sum) {
+    Accumulator deviations;
+    Accumulator squares;
+    for (long long i = thread_index() % width * pack; i < arguments.columns; i += width * pack) {
+      float values[pack];
+      float square[pack];
+      load_floats<Hint::normal, X>(arguments.x, x_start + i, values);
 #pragma unroll
-    for (int k = 0; k < pack; ++k) {
-      values[k] -= mean;
-      square[k] = values[k] * values[k];
+      for (int k = 0; k < pack; ++k) {
+        values[k] -= origin;
+        square[k] = values[k] * values[k];
+      }
+      deviations.add(tree_sum(values));
+      squares.add(tree_sum(square));
     }
-    deviations.add(tree_sum(values));
-    squares.add(tree_sum(square));
-  }
-  row_sum_pair(width, deviations.sum, squares.sum);
-  const float e = deviations.sum / divisor;
-  const float raw = fused_multiply_add(-e, e, squares.sum / divisor);
-  const float variance = raw < 0.0f ? 0.0f : raw;  // NaN stays
-  const float v = variance + arguments.epsilon;
-  return {mean, e, reciprocal_sqrt(v), needs_rescue(variance, e, v)};
+    deviation_sum = deviations.sum;
+    square_sum = squares.sum;
+    row_sum_pair(width, scratch, deviation_sum, square_sum);
+  };
+  const Moments found = moments_near(any_origin<X>(arguments, x_start), divisor, sums_about);
+  const float v = divisor.divide(found.squares) + arguments.epsilon;
+  return {found.mean, found.correction, reciprocal_sqrt(v), needs_rescue(v)};
 }
 
 template <typename X, int pack>
@@ -126,9 +131,10 @@ NORMD_DEVICE void store_row(const NormArguments& arguments, long long row, int w
 
 // One row by `width` threads in packs of `pack` elements of X.
 template <typename X, int pack>
-NORMD_DEVICE_CALL void normalise_row(const NormArguments& arguments, long long row, int width) {
+NORMD_DEVICE_CALL void normalise_row(const NormArguments& arguments, long long row, int width,
+                                     Scratch& scratch) {
   const int member = thread_index() % width;
-  const AnyMoments moments = moments_of<X, pack>(arguments, row, width);
+  const AnyMoments moments = moments_of<X, pack>(arguments, row, width, scratch);
   if (!moments.rescue) {
     store_row<X, pack>(arguments, row, width, moments);
     if (member != 0) return;
@@ -136,7 +142,7 @@ NORMD_DEVICE_CALL void normalise_row(const NormArguments& arguments, long long r
   } else if (width == warp_lanes) {
     rescue_row<AnyRow, warp_lanes>(arguments, row, member, true, nullptr);
   } else {
-    rescue_row<AnyRow, block_threads>(arguments, row, member, true, shared_memory<double>());
+    rescue_row<AnyRow, block_threads>(arguments, row, member, true, scratch.doubles());
   }
 }
 
@@ -145,8 +151,9 @@ NORMD_DEVICE void normalise_rows(const NormArguments& arguments) {
   const int width = arguments.columns <= columns_per_warp_max ? warp_lanes : block_threads;
   const int rows_held = block_threads / width;
   const long long first = block_index() * rows_held + thread_index() / width;
+  Scratch scratch(0, thread_index() / warp_lanes);
   for (long long row = first; row < arguments.rows; row += grid_blocks() * rows_held) {
-    normalise_row<X, pack>(arguments, row, width);
+    normalise_row<X, pack>(arguments, row, width, scratch);
   }
 }
 

@@ -1,9 +1,8 @@
 // block_registers: `row_warps` warps own a row and keep it in registers, packed as it was loaded
 // and converted on each use; a block holds `rows_per_block` such rows. x is read once and y written
 // once; gamma and beta are asked for before the first reduction is waited for, where registers
-// allow. Each of the two reductions costs one barrier: warps leave their sums in scratch, every
-// warp adds them all up, and the two reductions have a scratch each, so that none must be waited
-// for twice. The main template, for rows from about a thousand elements up to what the registers
+// allow. The one reduction costs one barrier of the row's warps: they leave their sums in scratch,
+// and every warp adds them all up. The main template, for rows from about a thousand elements up to what the registers
 // hold.
 #include "row_reduce.cuh"
 #include "row_slice.cuh"
@@ -31,38 +30,33 @@ NORMD_KERNEL_RESIDENT(normd_kernel, NormArguments, block_threads, blocks_wanted)
   constexpr int as_floats = RowSlice::packs * pack + RowAffine::held_registers + other_registers;
   const int group = thread_index() / row_threads;
   const RowSlice slice{thread_index() % row_threads};
-  const RowScratch<row_warps, rows_per_block> scratch(group, slice.member / warp_lanes);
+  RowScratch<row_warps, rows_per_block> scratch(group, slice.member / warp_lanes);
   const long long rows = arguments.rows;
 
-  for (long long first = block_index() * rows_per_block; first < rows;
-       first += grid_blocks() * rows_per_block) {
-    // A group past the last row works on the last one and stores nothing: every thread of a block
-    // reaches every barrier.
-    const long long row = first + group;
-    const long long source = row < rows ? row : rows - 1;
+  for (long long row = block_index() * rows_per_block + group; row < rows;
+       row += grid_blocks() * rows_per_block) {
+    const float origin = row_origin(x_row(arguments, row));
     typename RowSlice::Packs x;
-    slice.template load<row_hint>(x_row(arguments, source), x);
+    slice.template load<row_hint>(x_row(arguments, row), x);
     const RowAffine affine(arguments, slice);
 
-    const float mean = divide_by_columns(scratch.sum(slice.sum(x)));
-    slice.template keep<as_floats, registers_there>(x);
-    float deviation_sum;
-    float square_sum;
-    slice.deviations(x, mean, deviation_sum, square_sum);
-    scratch.sum_pair(deviation_sum, square_sum);
-    slice.template keep<as_floats, registers_there>(x);
-    const RowMoments moments = row_moments(mean, deviation_sum, square_sum, arguments.epsilon);
+    const Moments found =
+        moments_near(origin, divisor_of(row_columns), [&](float from, float& first, float& second) {
+          slice.deviations(x, from, first, second);
+          scratch.sum_pair(first, second);
+          slice.template keep<as_floats, registers_there>(x);
+        });
+    const RowMoments moments = row_moments(found, arguments.epsilon);
 
     if (moments.rescue) {
       // One row per block: all its threads agree and may use barriers. Several: the row's first
       // warp goes alone, since the other rows' warps are elsewhere.
       if constexpr (rows_per_block == 1) {
-        rescue_row<CompiledRow, row_threads>(arguments, source, slice.member, true,
-                                             scratch.doubles());
+        rescue_row<CompiledRow, row_threads>(arguments, row, slice.member, true, scratch.doubles());
       } else if (slice.member < warp_lanes) {
-        rescue_row<CompiledRow, warp_lanes>(arguments, source, slice.member, row < rows, nullptr);
+        rescue_row<CompiledRow, warp_lanes>(arguments, row, slice.member, true, nullptr);
       }
-    } else if (row < rows) {
+    } else {
       slice.template store<row_hint>(x, moments, affine, y_row(arguments, row));
       if (slice.member == 0) store_statistics(arguments, row, moments);
     }

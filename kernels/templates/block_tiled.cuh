@@ -1,9 +1,8 @@
-// block_tiled: a block owns a row that no block can hold and goes over it three times: sum;
-// deviations from the mean and their squares; normalise, in reverse, since the end of the row is
-// still near. A tile is `unroll` packs per thread, all asked for before the first is used. x is
-// read three times, mostly from the cache, and y written once; sums are compensated, so a row may
+// block_tiled: a block owns a row that no block can hold and goes over it twice: deviations and
+// their squares; normalise, in reverse, since the end of the row is still near. A tile is `unroll` packs per thread, all asked for before the first is used. x is
+// read twice, mostly from the cache, and y written once; sums are compensated, so a row may
 // be as wide as it likes. In place: each element is last read by the thread that writes it, after
-// the block has read the row twice.
+// the block has read the row once.
 #include "accumulator.cuh"
 #include "row_reduce.cuh"
 #include "row_slice.cuh"
@@ -36,24 +35,8 @@ struct Tile {
   }
 };
 
-NORMD_DEVICE float row_sum_of(const x_type* row, const RowScratch<row_warps, 1>& scratch) {
-  Accumulator sum;
-#pragma unroll 1
-  for (int tile = 0; tile < tiles; ++tile) {
-    Tile held;
-    held.load(row, tile);
-#pragma unroll
-    for (int u = 0; u < unroll; ++u) {
-      float values[pack];
-      to_floats(held.x[u], values);
-      sum.add(tree_sum(values));
-    }
-  }
-  return scratch.sum(sum.sum);
-}
-
-NORMD_DEVICE RowMoments moments_of(const x_type* row, float mean,
-                                   const RowScratch<row_warps, 1>& scratch, float epsilon) {
+NORMD_DEVICE void sums_about(const x_type* row, float origin, RowScratch<row_warps, 1>& scratch,
+                             float& deviation_sum, float& square_sum) {
   Accumulator deviations;
   Accumulator squares;
 #pragma unroll 1
@@ -68,15 +51,16 @@ NORMD_DEVICE RowMoments moments_of(const x_type* row, float mean,
 #pragma unroll
       for (int k = 0; k < pack; ++k) {
         const bool inside = Tile::column(tile, u) + k < row_columns;
-        deviation[k] = inside ? deviation[k] - mean : 0.0f;
+        deviation[k] = inside ? deviation[k] - origin : 0.0f;
         square[k] = deviation[k] * deviation[k];
       }
       deviations.add(tree_sum(deviation));
       squares.add(tree_sum(square));
     }
   }
-  scratch.sum_pair(deviations.sum, squares.sum);
-  return row_moments(mean, deviations.sum, squares.sum, epsilon);
+  deviation_sum = deviations.sum;
+  square_sum = squares.sum;
+  scratch.sum_pair(deviation_sum, square_sum);
 }
 
 NORMD_DEVICE void store_tile(const NormArguments& arguments, const Tile& held, int tile,
@@ -93,11 +77,14 @@ NORMD_DEVICE void store_tile(const NormArguments& arguments, const Tile& held, i
 }
 
 NORMD_KERNEL(normd_kernel, NormArguments, block_threads) {
-  const RowScratch<row_warps, 1> scratch(0, thread_index() / warp_lanes);
+  RowScratch<row_warps, 1> scratch(0, thread_index() / warp_lanes);
   for (long long row = block_index(); row < arguments.rows; row += grid_blocks()) {
     const x_type* x = x_row(arguments, row);
-    const float mean = divide_by_columns(row_sum_of(x, scratch));
-    const RowMoments moments = moments_of(x, mean, scratch, arguments.epsilon);
+    const Moments found = moments_near(row_origin(x), divisor_of(row_columns),
+                                       [&](float from, float& first, float& second) {
+                                         sums_about(x, from, scratch, first, second);
+                                       });
+    const RowMoments moments = row_moments(found, arguments.epsilon);
     if (moments.rescue) {
       rescue_row<CompiledRow, block_threads>(arguments, row, thread_index(), true,
                                              scratch.doubles());

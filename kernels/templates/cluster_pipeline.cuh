@@ -1,8 +1,7 @@
 // cluster_pipeline: `cluster` blocks own a row, each a part of it, and tell each other the moments
 // of their parts through distributed shared memory; the pipeline is part_pipeline.cuh's. No more
-// blocks run than fit the device, and each goes from row to row. Per row: a sum, the sums of the
-// deviations and their squares, and one exchange of (mean, squares) between the blocks, each a
-// barrier of the group alone. For rows wider than one block holds well.
+// blocks run than fit the device, and each goes from row to row. Per row: one reduction and one
+// exchange of (mean, squares) between the blocks, each a barrier of the group alone. For rows wider than one block holds well.
 #include "part_pipeline.cuh"
 
 namespace normd {
@@ -46,10 +45,10 @@ struct ClusterExchange {
     if (cluster > 1 && turns == 0) cluster_wait();
   }
 
-  NORMD_DEVICE RowMoments combine(const PartMoments& own, unsigned turn,
+  NORMD_DEVICE RowMoments combine(const Moments& own, unsigned turn,
                                   const GroupBarrier<group_threads>&, float epsilon) const {
     if constexpr (cluster == 1) {
-      return row_of(own, own.correction, epsilon);
+      return row_moments(own, epsilon);
     } else {
       if (turn == 0) cluster_wait();
       return exchange(own, turn, epsilon);
@@ -57,7 +56,7 @@ struct ClusterExchange {
   }
 
   // Every block of the cluster comes to the same numbers, in the same order of additions.
-  NORMD_DEVICE RowMoments exchange(const PartMoments& own, unsigned turn, float epsilon) const {
+  NORMD_DEVICE RowMoments exchange(const Moments& own, unsigned turn, float epsilon) const {
     const int side = static_cast<int>(turn & 1u);
     if (member < cluster) {
       send_message(member, &area.moments[side][part.rank],
@@ -71,11 +70,9 @@ struct ClusterExchange {
     const float distance = (theirs.value[0] - base) + theirs.value[1];
     const float mean_distance = lanes_sum<cluster>(distance) * (1.0f / cluster);
     const float off = distance - mean_distance;
-    float sums[2] = {
-        fused_multiply_add(off * static_cast<float>(Part::columns_max), off, theirs.value[2]),
-        theirs.value[1] < 0.0f ? -theirs.value[1] : theirs.value[1]};
-    lanes_sums<cluster>(sums);
-    return row_of(about(base, mean_distance, sums[0]), sums[1] * (1.0f / cluster), epsilon);
+    const float squares =
+        fused_multiply_add(off * static_cast<float>(Part::columns_max), off, theirs.value[2]);
+    return row_moments(about(base, mean_distance, lanes_sum<cluster>(squares)), epsilon);
   }
 };
 

@@ -1,9 +1,9 @@
 // grid_pipeline: `blocks_per_row` blocks own a row, any number of them and anywhere on the device:
 // all of the grid run at once, and each keeps its part of the columns from row to row. They tell
 // each other the moments of their parts through global memory, where each posts sixteen bytes for
-// all others to take; the pipeline is part_pipeline.cuh's. Per row: a sum, the sums of the
-// deviations and their squares, and one exchange of (mean, squares), which a group's first warp
-// takes part in while other groups of the block are in other steps. For very wide rows, which then
+// all others to take; the pipeline is part_pipeline.cuh's. Per row: one reduction and one
+// exchange of (mean, squares), which a group's first warp takes part in while other groups of the
+// block are in other steps. For very wide rows, which then
 // use every multiprocessor alike, and for few wide rows.
 //
 // A mailbox has two sides in turn. Who posts for one turn has taken everything of the turn before,
@@ -28,7 +28,7 @@ struct GridExchange {
   using Part = RowPart<blocks, unit>;
 
   struct Area {
-    Message row;  // mean, what it is off by, squares; what the parts' means were off by
+    Message row;  // mean, what it is off by, squares
   };
 
   // Of the groups of one number in the blocks of a row.
@@ -61,7 +61,7 @@ struct GridExchange {
     if (part.rank == 0 && member == 0) leave_to_next(&mailbox.turns, turns_before + turns);
   }
 
-  NORMD_DEVICE RowMoments combine(const PartMoments& own, unsigned turn,
+  NORMD_DEVICE RowMoments combine(const Moments& own, unsigned turn,
                                   const GroupBarrier<group_threads>& barrier, float epsilon) const {
     Message row;
     if (member < warp_lanes) {
@@ -72,11 +72,11 @@ struct GridExchange {
       if (group_warps > 1 && member == 0) area.row = row;
     }
     if constexpr (group_warps > 1) {
-      // Written again after the barriers of the next row's sums.
+      // Written again after the barrier of the next row's sums.
       barrier.wait();
       row = area.row;
     }
-    return row_of({row.value[0], row.value[1], row.value[2]}, row.value[3], epsilon);
+    return row_moments({row.value[0], row.value[1], row.value[2]}, epsilon);
   }
 
   // Every block of the row comes to the same numbers, in the same order of additions.
@@ -95,17 +95,14 @@ struct GridExchange {
       distance_sum = fused_multiply_add(weight[i], distance[i], distance_sum);
     }
     const float mean_distance = divide_by_columns(lanes_sum<warp_lanes>(distance_sum));
-    float sums[2] = {};
+    float squares = 0.0f;
 #pragma unroll
     for (int i = 0; i < held; ++i) {
       const float off = distance[i] - mean_distance;
-      const float error = theirs[i].value[1];
-      sums[0] += fused_multiply_add(off * weight[i], off, theirs[i].value[2]);
-      sums[1] = fused_multiply_add(weight[i], error < 0.0f ? -error : error, sums[1]);
+      squares += fused_multiply_add(off * weight[i], off, theirs[i].value[2]);
     }
-    lanes_sums<warp_lanes>(sums);
-    const PartMoments row = about(base, mean_distance, sums[0]);
-    return {{row.mean, row.correction, row.squares, divide_by_columns(sums[1])}};
+    const Moments row = about(base, mean_distance, lanes_sum<warp_lanes>(squares));
+    return {{row.mean, row.correction, row.squares}};
   }
 };
 

@@ -2,7 +2,7 @@
 // blocks own a row, each a part of it; `rows_per_block` groups of warps work on a row each, out of
 // step with one another. While a group works on its part in registers, its part of the next row
 // comes into shared memory by one bulk copy; gamma and beta of the part lie in shared memory
-// throughout. Hi/lo two-pass per part, parts put together as Chan, Golub and LeVeque do (1983),
+// throughout. Parts are put together as Chan, Golub and LeVeque do (1983),
 // with means kept as a high and a low part. How blocks learn each other's moments is an Exchange:
 //
 //   blocks, Part            the blocks that share a row, and which columns each has
@@ -25,7 +25,7 @@ constexpr int group_threads = block_threads / rows_per_block;
 constexpr int group_warps = group_threads / warp_lanes;
 static_assert(group_warps * warp_lanes * rows_per_block == block_threads, "as the Launch says");
 
-using PartScratch = RowScratch<group_warps, 2, GroupBarrier<group_threads>>;
+using PartScratch = RowScratch<group_warps, 2>;
 
 // What a group of warps keeps in shared memory beside its part of x.
 template <typename ExchangeArea>
@@ -146,13 +146,19 @@ struct PartWork {
     }
   }
 
-  NORMD_DEVICE PartMoments moments(Packs& x, float mean) const {
-    float deviation_sum;
-    float square_sum;
-    slice.deviations(x, mean, deviation_sum, square_sum);
-    scratch.sum_pair(deviation_sum, square_sum);
-    const float correction = deviation_sum * part.inverse_columns();
-    return {mean, correction, fused_multiply_add(-deviation_sum, correction, square_sum)};
+  // Of this part. `next`: the row to fetch once everybody has read it, or the end.
+  template <int as_floats, int registers_there>
+  NORMD_DEVICE Moments moments(Packs& x, long long next) {
+    const float origin = median_of_first(
+        load_shared_here<x_type, pack>(Memory::x(group)));
+    bool fetched = false;
+    return moments_near(origin, part.divisor(), [&](float from, float& first, float& second) {
+      slice.deviations(x, from, first, second);
+      scratch.sum_pair(first, second);
+      if (!fetched && leads() && next < arguments.rows) fetch_x(next);
+      fetched = true;
+      slice.template keep<as_floats, registers_there>(x);
+    });
   }
 
   // The row's first block goes alone: all others have read their parts. Of it the first warp,
@@ -189,8 +195,8 @@ NORMD_DEVICE void work_on_parts(const NormArguments& arguments) {
   const typename Work::Part part{static_cast<int>(block_index() % Exchange::blocks)};
   const typename Work::PartSlice slice = part.template slice<group_threads>();
   typename Work::Memory::Area& area = Work::Memory::area(group);
-  const Work work{arguments, part, group, slice,
-                  PartScratch(area.sums, slice.member / warp_lanes, {group})};
+  Work work{arguments, part, group, slice,
+            PartScratch(area.sums, slice.member / warp_lanes, group)};
   Exchange exchange(arguments, part, group, slice.member, area.exchange);
   const long long rows = arguments.rows;
   const long long step = grid_blocks() / Exchange::blocks * rows_per_block;
@@ -206,13 +212,8 @@ NORMD_DEVICE void work_on_parts(const NormArguments& arguments) {
     typename Work::Packs x;
     arrival_wait(&area.x, turn & 1u);
     work.load(x);
-    const float mean = work.scratch.sum(slice.sum(x)) * part.inverse_columns();
-    // Past the barrier of that sum, everybody has read the part.
-    if (work.leads() && row + step < rows) work.fetch_x(row + step);
-    slice.template keep<as_floats, registers_there>(x);
-    const PartMoments own = work.moments(x, mean);
+    const Moments own = work.template moments<as_floats, registers_there>(x, row + step);
     const RowMoments of_row = exchange.combine(own, turn, work.scratch.barrier, arguments.epsilon);
-    slice.template keep<as_floats, registers_there>(x);
     if (turn == 0 && Work::Memory::affine_bytes > 0) arrival_wait(Work::Memory::affine_came(), 0);
     work.store(x, of_row, row);
   }

@@ -3,7 +3,7 @@
 // are left out of the sums and not stored. x and y have the same phase, since both begin on 16
 // bytes; gamma and beta have another for each row, so they lie in shared memory as floats, spread
 // so that the threads of a warp find theirs without conflict. `rows_per_block` groups of warps go
-// from row to row, each in registers, with the hi/lo two-pass.
+// from row to row, each in registers, with one reduction per row.
 #include "row_packs.cuh"
 #include "row_reduce.cuh"
 
@@ -19,7 +19,7 @@ constexpr int affine_floats = (has_gamma ? 1 : 0) + (has_beta ? 1 : 0);
 constexpr int stretch = (row_columns + pack - 1) / pack;
 constexpr int affine_bytes = (4 * affine_floats * stretch * pack + 15) / 16 * 16;
 
-using Scratch = RowScratch<row_warps, 2, GroupBarrier<row_threads>>;
+using Scratch = RowScratch<row_warps, 2>;
 using AffinePair = Pack<fp32, larger_of(1, affine_floats)>;
 
 static_assert(row_warps * warp_lanes * rows_per_block == block_threads, "as the Launch says");
@@ -84,7 +84,7 @@ struct PhasedSlice {
     }
   }
 
-  NORMD_DEVICE void deviations(const Pack<x_type, pack> (&x)[packs], float mean,
+  NORMD_DEVICE void deviations(const Pack<x_type, pack> (&x)[packs], float origin,
                                float& deviation_sum, float& square_sum) const {
     float part[chains] = {};
     float square[chains] = {};
@@ -94,7 +94,7 @@ struct PhasedSlice {
       float values[pack];
       to_floats(x[i], values);
 #pragma unroll
-      for (int k = 0; k < pack; ++k) values[k] -= mean;
+      for (int k = 0; k < pack; ++k) values[k] -= origin;
       if (!whole(i)) {
 #pragma unroll
         for (int k = 0; k < pack; ++k) values[k] = holds(i, k) ? values[k] : 0.0f;
@@ -154,21 +154,22 @@ NORMD_KERNEL_RESIDENT(normd_kernel, NormArguments, block_threads, blocks_per_sm)
   const int member = thread_index() % row_threads;
   fp32* const scratch_begin =
       shared_memory<fp32>() + affine_bytes / 4 + group * Scratch::row_floats;
-  const Scratch scratch(scratch_begin, member / warp_lanes, {group});
+  Scratch scratch(scratch_begin, member / warp_lanes, group);
   const long long rows = arguments.rows;
   fill_affine(arguments);
 
   for (long long row = block_index() * rows_per_block + group; row < rows;
        row += grid_blocks() * rows_per_block) {
     const PhasedSlice slice{member, static_cast<int>(row * row_columns % pack)};
+    const float origin = row_origin(x_row(arguments, row));
     Pack<x_type, pack> x[packs];
     slice.load(x_row(arguments, row), (rows - row) * row_columns, x);
-    const float mean = divide_by_columns(scratch.sum(packs_sum(x)));
-    float deviation_sum;
-    float square_sum;
-    slice.deviations(x, mean, deviation_sum, square_sum);
-    scratch.sum_pair(deviation_sum, square_sum);
-    const RowMoments moments = row_moments(mean, deviation_sum, square_sum, arguments.epsilon);
+    const Moments found =
+        moments_near(origin, divisor_of(row_columns), [&](float from, float& first, float& second) {
+          slice.deviations(x, from, first, second);
+          scratch.sum_pair(first, second);
+        });
+    const RowMoments moments = row_moments(found, arguments.epsilon);
     if (moments.rescue) {
       if (member < warp_lanes) {
         rescue_row<CompiledRow, warp_lanes>(arguments, row, member, true, nullptr);

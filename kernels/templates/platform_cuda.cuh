@@ -85,6 +85,13 @@ NORMD_DEVICE double square_root(double value) {
 NORMD_DEVICE float fused_multiply_add(float a, float b, float c) {
   return __fmaf_rn(a, b, c);
 }
+// Of a number and NaN, the number.
+NORMD_DEVICE float smaller_of(float a, float b) {
+  return fminf(a, b);
+}
+NORMD_DEVICE float larger_of(float a, float b) {
+  return fmaxf(a, b);
+}
 NORMD_DEVICE bool is_finite(float value) {
   return fabsf(value) < __int_as_float(0x7f800000);
 }

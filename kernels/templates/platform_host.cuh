@@ -96,6 +96,12 @@ NORMD_DEVICE double square_root(double value) {
 NORMD_DEVICE float fused_multiply_add(float a, float b, float c) {
   return __builtin_fmaf(a, b, c);
 }
+NORMD_DEVICE float smaller_of(float a, float b) {
+  return __builtin_fminf(a, b);
+}
+NORMD_DEVICE float larger_of(float a, float b) {
+  return __builtin_fmaxf(a, b);
+}
 NORMD_DEVICE bool is_finite(float value) {
   return __builtin_isfinite(value);
 }

@@ -11,13 +11,10 @@ namespace normd {
 // Row says how a row is read and written: compiled_row.cuh for columns and types that are compiled
 // in, any_element.cuh for run-time ones.
 
-// Whether the double path must take the row. `e` is what the first mean was off by. For v =
-// variance
-// + epsilon to be good to 1e-6 the squares must lie well inside the range of float, and the spread
-// must not drown in e; an all-zero row (e exactly 0) is fine as it is.
-NORMD_DEVICE bool needs_rescue(float variance, float e, float v) {
-  const bool in_range = v >= 1e-30f && v <= 3.402823466e38f;  // false for NaN
-  return !in_range || (e != 0.0f && variance <= e * e);
+// Whether the double path must take the row: for v = variance + epsilon to be good to 1e-6 the
+// squares must lie well inside the range of float. NaN says that float could not tell the variance.
+NORMD_DEVICE bool needs_rescue(float v) {
+  return !(v >= 1e-30f && v <= 3.402823466e38f);
 }
 
 // All `threads` threads of the row call this, as do all threads of their warp (or barrier); nothing

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "compiled_row.cuh"
+#include "moments.cuh"
 #include "rescue.cuh"
 
 namespace normd {
@@ -22,14 +23,8 @@ constexpr int y_align = larger_of(row_align_bytes, static_cast<int>(sizeof(y_typ
 constexpr int gamma_align = larger_of(align_bytes, static_cast<int>(sizeof(gamma_type)));
 constexpr int beta_align = larger_of(align_bytes, static_cast<int>(sizeof(beta_type)));
 
-// fl(value / columns), but for the last bit in rare cases: one step on from the product with the
-// rounded reciprocal, without the slow path that a division carries.
 NORMD_DEVICE float divide_by_columns(float value) {
-  constexpr float count = static_cast<float>(row_columns);
-  constexpr float reciprocal = 1.0f / count;
-  const float quotient = value * reciprocal;
-  const float remainder = fused_multiply_add(-quotient, count, value);
-  return fused_multiply_add(remainder, reciprocal, quotient);
+  return divisor_of(row_columns).divide(value);
 }
 
 // Independent chains of additions over a thread's packs, and what they come to together.
@@ -39,19 +34,6 @@ NORMD_DEVICE float chains_total(const float (&part)[chains]) {
   if constexpr (chains == 4) return (part[0] + part[1]) + (part[2 % chains] + part[3 % chains]);
   if constexpr (chains == 2) return part[0] + part[1 % chains];
   return part[0];
-}
-
-template <int count>
-NORMD_DEVICE float packs_sum(const Pack<x_type, pack> (&x)[count]) {
-  float part[chains] = {};
-#pragma unroll
-  for (int i = 0; i < count; ++i) {
-    float values[pack];
-    to_floats(x[i], values);
-#pragma unroll
-    for (int k = 0; k < pack; ++k) part[k % chains] += values[k];
-  }
-  return chains_total(part);
 }
 
 // Elements of the pack at `column`, zero where the row has ended.
@@ -124,21 +106,37 @@ NORMD_DEVICE void apply_affine(const NormArguments& arguments, int column, float
   apply_packs(gamma, beta, values);
 }
 
-// What the second pass found, and what normalising needs of it.
+// A value near the middle of a row: the median of its first three, which no single outlier moves.
+template <int count>
+NORMD_DEVICE float median_of_first(const Pack<x_type, count>& x) {
+  float values[count];
+  to_floats(x, values);
+  if constexpr (count < 3 || row_columns < 3) {
+    return values[0];
+  } else {
+    return median(values[0], values[1], values[2]);
+  }
+}
+
+// The same, of a row in memory: every thread of the row asks for the same few bytes.
+NORMD_DEVICE float row_origin(const x_type* row) {
+  Pack<x_type, row_columns < 4 ? 1 : 4> first;
+  load_elements<Hint::normal, larger_of(row_align_bytes, static_cast<int>(sizeof(x_type)))>(row,
+                                                                                           first);
+  return median_of_first(first);
+}
+
+// What normalising a row needs of its moments.
 struct RowMoments {
-  float mean;        // the first mean, which the deviations are taken from
-  float correction;  // e: what that mean was off by
+  float mean;        // what deviations are taken from
+  float correction;  // what that mean is off by
   float rstd;
   bool rescue;
 };
 
-NORMD_DEVICE RowMoments row_moments(float mean, float deviation_sum, float square_sum,
-                                    float epsilon) {
-  const float e = divide_by_columns(deviation_sum);
-  const float raw = fused_multiply_add(-e, e, divide_by_columns(square_sum));
-  const float variance = raw < 0.0f ? 0.0f : raw;  // NaN stays
-  const float v = variance + epsilon;
-  return {mean, e, reciprocal_sqrt(v), needs_rescue(variance, e, v)};
+NORMD_DEVICE RowMoments row_moments(const Moments& row, float epsilon) {
+  const float v = divide_by_columns(row.squares) + epsilon;
+  return {row.mean, row.correction, reciprocal_sqrt(v), needs_rescue(v)};
 }
 
 // A pack of x about the row's mean, in units of its deviation.

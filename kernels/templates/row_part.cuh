@@ -30,8 +30,8 @@ struct RowPart {
   NORMD_DEVICE int begin() const {
     return rank * columns_min + (wider > 0 ? smaller_of(rank, wider) * unit : 0);
   }
-  NORMD_DEVICE float inverse_columns() const {
-    return wider == 0 || rank < wider ? 1.0f / columns_max : 1.0f / columns_min;
+  NORMD_DEVICE Divisor divisor() const {
+    return wider == 0 || rank < wider ? divisor_of(columns_max) : divisor_of(columns_min);
   }
   template <typename T>
   NORMD_DEVICE int bytes() const {
@@ -43,24 +43,9 @@ struct RowPart {
   }
 };
 
-// A part's own moments: its mean as a float and what that is off by, and the squares about it.
-struct PartMoments {
-  float mean;
-  float correction;
-  float squares;
-};
-
-// `part` of the whole row; `noise`: what the float means that it was found with were off by.
-NORMD_DEVICE RowMoments row_of(const PartMoments& part, float noise, float epsilon) {
-  const float raw = divide_by_columns(part.squares);
-  const float variance = raw < 0.0f ? 0.0f : raw;  // NaN stays
-  const float v = variance + epsilon;
-  return {part.mean, part.correction, reciprocal_sqrt(v), needs_rescue(variance, noise, v)};
-}
-
 // `base` and the distance from it: the mean as a float and what that float is off by, whichever of
 // the two is larger.
-NORMD_DEVICE PartMoments about(float base, float distance, float squares) {
+NORMD_DEVICE Moments about(float base, float distance, float squares) {
   const float mean = base + distance;
   const float of_distance = mean - base;
   return {mean, (base - (mean - of_distance)) + (distance - of_distance), squares};

@@ -1,6 +1,6 @@
 // Slice: the share of one row that each of `width` neighbouring threads holds in registers, packed
-// as it was loaded: packs `member`, `member + width`, ... of the row. The steps of the hi/lo
-// two-pass over it, each a loop that unrolls whole.
+// as it was loaded: packs `member`, `member + width`, ... of the row. The steps over it, each a loop
+// that unrolls whole.
 #pragma once
 
 #include "row_packs.cuh"
@@ -43,7 +43,7 @@ struct Slice {
     }
   }
 
-  // Between two passes: x stays packed in its registers, where floats would not fit.
+  // Between two uses: x stays packed in its registers, where floats would not fit.
   template <int registers_wanted, int registers_there = registers_for(1)>
   static NORMD_DEVICE void keep(Packs& x) {
     if constexpr (registers_wanted > registers_there) {
@@ -52,12 +52,8 @@ struct Slice {
     }
   }
 
-  NORMD_DEVICE float sum(const Packs& x) const {
-    return packs_sum(x);
-  }
-
-  // Sums of x - mean and of its square.
-  NORMD_DEVICE void deviations(const Packs& x, float mean, float& deviation_sum,
+  // Sums of x - origin and of its square.
+  NORMD_DEVICE void deviations(const Packs& x, float origin, float& deviation_sum,
                                float& square_sum) const {
     float part[chains] = {};
     float square[chains] = {};
@@ -69,7 +65,7 @@ struct Slice {
 #pragma unroll
       for (int k = 0; k < pack; ++k) {
         if (!whole_packs && column(i) + k >= row_columns) continue;
-        const float deviation = values[k] - mean;
+        const float deviation = values[k] - origin;
         part[k % chains] += deviation;
         square[k % chains] = fused_multiply_add(deviation, deviation, square[k % chains]);
       }

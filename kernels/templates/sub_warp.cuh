@@ -8,6 +8,9 @@
 namespace normd {
 
 constexpr int groups_per_block = block_threads / lanes_per_row;
+using RowSlice = Slice<lanes_per_row>;
+constexpr int blocks_wanted = larger_of(1, threads_per_sm / block_threads);
+constexpr int registers_there = registers_for(blocks_wanted);
 constexpr Hint row_hint = streaming != 0 ? Hint::stream : Hint::normal;
 
 static_assert(rows_per_block == groups_per_block * rows_per_group, "as the Launch says");
@@ -26,10 +29,51 @@ NORMD_DEVICE void rescue_rows(const NormArguments& arguments, long long first, i
   }
 }
 
-NORMD_KERNEL(normd_kernel, NormArguments, block_threads) {
-  using RowSlice = Slice<lanes_per_row>;
+// As moments_near() has it, for all rows of the warp together: a row that has what it needs keeps
+// it while another goes on, and is as it would be beside any other.
+template <int as_floats>
+NORMD_DEVICE void moments_of_rows(const RowSlice& slice,
+                                  typename RowSlice::Packs (&x)[rows_per_group],
+                                  Moments (&found)[rows_per_group]) {
+  float origin[rows_per_group];
+#pragma unroll
+  for (int r = 0; r < rows_per_group; ++r) {
+    origin[r] = median_of_first(x[r][0]);
+    if constexpr (lanes_per_row > 1) {
+      origin[r] = shuffle_from(origin[r], thread_index() % warp_lanes / lanes_per_row * lanes_per_row);
+    }
+  }
+  bool known[rows_per_group] = {};
+#pragma unroll 1
+  for (int passes_left = 2; passes_left > 0; --passes_left) {
+    float sums[2 * rows_per_group];
+#pragma unroll
+    for (int r = 0; r < rows_per_group; ++r) {
+      slice.deviations(x[r], origin[r], sums[2 * r], sums[2 * r + 1]);
+    }
+    lanes_sums<lanes_per_row>(sums);
+    bool again = false;
+#pragma unroll
+    for (int r = 0; r < rows_per_group; ++r) {
+      if (known[r]) continue;
+      found[r] = moments_from(origin[r], sums[2 * r], sums[2 * r + 1], divisor_of(row_columns));
+      known[r] = near_enough(found[r], sums[2 * r]);
+      origin[r] = found[r].mean + found[r].correction;
+      again |= !known[r];
+    }
+    if (!warp_any<lanes_per_row>(again)) return;
+#pragma unroll
+    for (int r = 0; r < rows_per_group; ++r) slice.template keep<as_floats, registers_there>(x[r]);
+  }
+#pragma unroll
+  for (int r = 0; r < rows_per_group; ++r) {
+    if (!known[r]) found[r] = without_squares(found[r]);
+  }
+}
+
+NORMD_KERNEL_RESIDENT(normd_kernel, NormArguments, block_threads, blocks_wanted) {
   constexpr int x_registers = rows_per_group * RowSlice::packs * pack_registers<x_type>;
-  using RowAffine = Affine<lanes_per_row, x_registers>;
+  using RowAffine = Affine<lanes_per_row, x_registers, registers_there>;
   // As floats x is one register per element.
   constexpr int as_floats =
       rows_per_group * RowSlice::packs * pack + RowAffine::held_registers + other_registers;
@@ -52,25 +96,14 @@ NORMD_KERNEL(normd_kernel, NormArguments, block_threads) {
     }
     const RowAffine affine(arguments, slice);
 
-    float mean[rows_per_group];
-#pragma unroll
-    for (int r = 0; r < rows_per_group; ++r) mean[r] = slice.sum(x[r]);
-    lanes_sums<lanes_per_row>(mean);
-
-    float moment[2 * rows_per_group];
-#pragma unroll
-    for (int r = 0; r < rows_per_group; ++r) {
-      mean[r] = divide_by_columns(mean[r]);
-      slice.template keep<as_floats>(x[r]);
-      slice.deviations(x[r], mean[r], moment[2 * r], moment[2 * r + 1]);
-    }
-    lanes_sums<lanes_per_row>(moment);
+    Moments found[rows_per_group];
+    moments_of_rows<as_floats>(slice, x, found);
 
     unsigned rescue = 0;
 #pragma unroll
     for (int r = 0; r < rows_per_group; ++r) {
-      slice.template keep<as_floats>(x[r]);
-      const RowMoments moments = row_moments(mean[r], moment[2 * r], moment[2 * r + 1], epsilon);
+      slice.template keep<as_floats, registers_there>(x[r]);
+      const RowMoments moments = row_moments(found[r], epsilon);
       if (moments.rescue) {
         rescue |= 1u << r;
       } else if (row_of(r) < rows) {
