@@ -42,12 +42,12 @@ def line_of(row, entry, state, names):
     if row.get("wrong"):
         verdict = "WRONG"
     return [row["dtype"], str(row["rows"]), str(row["columns"]), row["affine"], row["stats"],
-            state, us(entry["copy_ns"]), us(entry["ours_ns"]), ratio(of_copy),
+            str(row["shift"]), state, us(entry["copy_ns"]), us(entry["ours_ns"]), ratio(of_copy),
             ratio(results.speed_over_best(entry)), best[0] if best else "-", verdict,
             *(peer_cell(entry["peers"].get(name)) for name in names)]
 
 
-HEADINGS = ["dtype", "rows", "columns", "affine", "stats", "cache", "copy", "normd", "of copy",
+HEADINGS = ["dtype", "rows", "columns", "affine", "stats", "shift", "cache", "copy", "normd", "of copy",
             "x best", "best peer", ""]
 LEFT = {"dtype", "affine", "stats", "cache", "best peer", "kind", ""}
 
@@ -82,7 +82,8 @@ def entries(document, state):
 
 
 def name_of(row):
-    return f"{row['dtype']} {row['rows']}x{row['columns']} {row['affine']} {row['stats']}"
+    shift = f" shift={row['shift']}" if row.get("shift") else ""
+    return f"{row['dtype']} {row['rows']}x{row['columns']} {row['affine']} {row['stats']}{shift}"
 
 
 def summary_of(document, state):
@@ -126,24 +127,38 @@ def summary(document):
     return "\n".join(lines) + "\n"
 
 
-def errors_table(errors):
+def error_cell(error):
+    if error is None:
+        return "-"
+    return error if isinstance(error, str) else f"{error:.2g}"
+
+
+def error_verdict(row):
+    """Whether ours is larger than a peer's by more than half a unit; `?` where it cannot be said."""
+    theirs = [error for error in row["peers"].values() if isinstance(error, float)]
+    if row["normd"] is None:
+        return "?"
+    own = [row["normd"], *row.get("templates", {}).values()]
+    if any(isinstance(error, str) for error in own):
+        return "WRONG"
+    return "larger" if theirs and max(own) > min(theirs) + row["half_unit"] else ""
+
+
+def error_lines(errors):
+    """Headings and the cells of each row."""
+    templates = list(dict.fromkeys(name for row in errors for name in row.get("templates", {})))
     names = list(dict.fromkeys(name for row in errors for name in row["peers"]))
-    headings = ["dtype", "rows", "columns", "kind", "half unit", "normd", *names, ""]
-
-    def cell(error):
-        return "-" if error is None else f"{error:.2g}"
-
-    def verdict(row):
-        theirs = [error for error in row["peers"].values() if error is not None]
-        if row["normd"] is None or not theirs:
-            return "?"
-        return "" if row["normd"] <= min(theirs) + row["half_unit"] else "larger"
-
-    lines = [[row["dtype"], str(row["rows"]), str(row["columns"]), row["kind"],
-              cell(row["half_unit"]), cell(row["normd"]),
-              *(cell(row["peers"].get(name)) for name in names), verdict(row)]
+    headings = ["dtype", "columns", "kind", "half unit", "normd", *templates, *names, ""]
+    lines = [[row["dtype"], str(row["columns"]), row["kind"], error_cell(row["half_unit"]),
+              error_cell(row["normd"]),
+              *(error_cell(row.get("templates", {}).get(name)) for name in templates),
+              *(error_cell(row["peers"].get(name)) for name in names), error_verdict(row)]
              for row in errors]
-    return aligned(headings, lines)
+    return headings, lines
+
+
+def errors_table(errors):
+    return aligned(*error_lines(errors))
 
 
 def text_of(document):
