@@ -6,7 +6,7 @@ ROWS = 64
 WIDTHS = (4096, 65536, 262144)
 DTYPES = ("fp32", "bf16", "fp16")
 
-# Mean and standard deviation. From 1e18 on the squares pass what fp32 holds, at 8.5e37 the sum does.
+# Mean and standard deviation. The squares' sum passes what fp32 holds near 1e18, the sum at 8.5e37.
 KINDS = {"normal": (0.0, 1.0), "mean 10": (10.0, 1.0), "mean 1e3": (1e3, 1.0),
          "mean 1000, sd 0.1": (1e3, 0.1), "mean 1e4": (1e4, 1.0), "mean 1e5": (1e5, 1.0),
          "mean 100, sd 0.01": (100.0, 0.01), "scale 1e18": (0.0, 1e18),

@@ -40,6 +40,8 @@ def parser():
                       help="three shapes, quickly, into a temporary folder")
     what.add_argument("--render", metavar="JSON",
                       help="only the table and plots of a document; needs no GPU")
+    what.add_argument("--page", metavar="FILE",
+                      help="with --render: also the generated parts of docs/performance.md")
     ours = made.add_argument_group("our winners")
     ours.add_argument("--normctl", default=default_normctl(), metavar="PATH",
                       help="the program; normd lies beside it (%(default)s)")
@@ -51,7 +53,7 @@ def parser():
     ours.add_argument("--tune-only", action="store_true", help="fill the store, measure nothing")
     how = made.add_argument_group("how")
     how.add_argument("--devices", default="0", metavar="all|I,...",
-                     help="GPUs that share the shapes, as normctl devices counts them (%(default)s)")
+                     help="GPUs that share the shapes, by `normctl devices` (%(default)s)")
     how.add_argument("--processes", type=int, default=1, metavar="N",
                      help="on each GPU: while one measures, the others compile (%(default)s)")
     how.add_argument("--prepare", type=int, metavar="N",

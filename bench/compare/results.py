@@ -5,13 +5,15 @@ import os
 import pathlib
 import re
 
+from bench.compare import statistics
+
 FORMAT = 1
 REFERENCE_ALLOWANCE = 0.01
 
 TOP = ("format", "gpu", "driver", "versions", "date", "command", "l2_bytes", "reference_copy",
        "not_installed", "slices", "rows")
-ROW = ("dtype", "rows", "columns", "affine", "stats", "shift", "fits_l2", "copy_ns", "ours_ns", "interval",
-       "candidate", "max_error", "overlaps", "peers", "warm")
+ROW = ("dtype", "rows", "columns", "affine", "stats", "shift", "fits_l2", "copy_ns", "ours_ns",
+       "interval", "candidate", "max_error", "overlaps", "peers", "warm")
 WARM = ("copy_ns", "ours_ns", "interval", "overlaps", "peers")
 PEER = ("ns", "interval", "error", "wrong")
 CASE = ("dtype", "rows", "columns", "affine", "stats", "shift")
@@ -32,26 +34,27 @@ def case_key(row):
     return tuple(row[name] for name in CASE)
 
 
-def best_peer(entry):
-    """(name, its entry) of the fastest peer that is right, or None. `entry`: a row or its warm."""
+def best_peer(entry, among=None):
+    """(name, its entry) of the fastest peer that is right, or None. `entry`: a row or its warm;
+    `among`: names, or all."""
     timed = [(peer["ns"], name) for name, peer in entry["peers"].items()
-             if peer["ns"] is not None and not peer["wrong"]]
+             if peer["ns"] is not None and not peer["wrong"] and (not among or name in among)]
     return (min(timed)[1], entry["peers"][min(timed)[1]]) if timed else None
 
 
-def speed_over_best(entry):
+def speed_over_best(entry, among=None):
     """How many times as fast as the best peer we are; None where either is missing."""
-    best = best_peer(entry)
+    best = best_peer(entry, among)
     return best[1]["ns"] / entry["ours_ns"] if best and entry["ours_ns"] else None
 
 
-def overlaps_best(entry):
+def overlaps_best(entry, among=None):
     """Whether our interval meets the best peer's; None where either is missing."""
-    best = best_peer(entry)
+    best = best_peer(entry, among)
     if not best or entry["interval"] is None:
         return None
     ours, theirs = entry["interval"], best[1]["interval"]
-    return ours[0] <= theirs[1] and theirs[0] <= ours[1]
+    return statistics.overlap(ours, theirs)
 
 
 def missing(names, entry, where):

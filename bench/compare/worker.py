@@ -1,5 +1,5 @@
 """python3 -m bench.compare.worker SETTINGS: the process of a fleet that uses one device. It reads
-an order a line on standard input and answers each with a line of JSON; its input's end is its own."""
+an order a line on standard input, answers each with a line of JSON, and ends with its input."""
 
 import dataclasses
 import json

@@ -41,10 +41,14 @@ class TableTest(unittest.TestCase):
         self.assertIn("0.91", line)
 
     def test_overlapping_intervals_are_not_called_slower(self):
-        entry = figures(1.0, 100.0, {"a": peer(98.9)})
+        self.assertFalse(table.passes(figures(1.0, 100.0, {"a": peer(98.0)})))
+        self.assertTrue(table.passes(figures(1.0, 100.0, {"a": peer(98.9)})))
+
+    def test_a_shape_is_also_judged_against_some_of_the_peers(self):
+        entry = figures(1.0, 100.0, {"a": peer(90.0), "b": peer(110.0)})
         self.assertFalse(table.passes(entry))
-        entry["overlaps"] = True
-        self.assertTrue(table.passes(entry))
+        self.assertTrue(table.passes(entry, ("b",)))
+        self.assertIsNone(table.passes(entry, ("c",)))
 
     def test_a_wrong_peer_is_marked_and_an_absent_one_is_a_dash(self):
         text = table.shapes_table(sample())
