@@ -16,7 +16,7 @@ from bench.compare.inputs import DEVICE, TORCH_DTYPE, Inputs, Sweep
 from bench.compare.copies import CONTROL, copy_contenders
 from bench.compare.grid import Case
 
-RESERVED_BYTES_MAX = 40 << 30
+RESERVED_BYTES_MAX = 20 << 30  # by one of the processes that share a device
 ERRORS_MAX = 4  # of a peer one after the other, before it is left out of the rest
 DEATHS_MAX = 2  # of a process in one contender's hands, before it is left out of that case
 

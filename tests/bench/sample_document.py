@@ -15,7 +15,8 @@ def figures(copy_ns, ours_ns, peers):
 
 def row(dtype="bf16", rows=16384, columns=4096, warm=None, **changes):
     made = {"dtype": dtype, "rows": rows, "columns": columns, "affine": "both", "stats": "none",
-            "shift": 0, "fits_l2": warm is not None, "candidate": "sub_warp threads=128", "max_error": 0.0156,
+            "shift": 0, "fits_l2": warm is not None, "candidate": "sub_warp threads=128",
+            "max_error": 0.0156,
             "wrong": False, "warm": warm,
             **figures(64600.0, 67000.0, {"torch_eager": peer(102920.0), "liger": peer(71900.0)})}
     return {**made, **changes}
