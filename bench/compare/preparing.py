@@ -24,8 +24,8 @@ def processes_each(options, cores, devices):
 
 
 def forget_choices(folder):
-    """Removes what a library's own search chose while others used the device: it searches again,
-    alone, in the process that measures."""
+    """Removes what a library's search, skipped here, would seem to have chosen: it searches in the
+    process that measures."""
     for path in pathlib.Path(folder).rglob("*.best_config"):
         path.unlink(missing_ok=True)
 

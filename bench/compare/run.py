@@ -47,12 +47,14 @@ class Machine:
         return time.monotonic() - self.began
 
     def fleet(self, each, name, share_device):
-        """Processes of bench.compare.worker; with share_device they take turns on it."""
+        """Processes of bench.compare.worker. With share_device they take turns on it, also for the
+        searches that libraries make; else those are skipped."""
         def settings_of(number, visible):
             turn = self.folder / f"turn-{visible}" if share_device and each > 1 else ""
             return {"peers": ",".join(peer.name for peer in self.chosen),
                     "store": self.options.store, "contender_ms": self.options.contender_ms,
-                    "marker": str(self.folder / f"{name}-{number}.running"), "turn": str(turn)}
+                    "marker": str(self.folder / f"{name}-{number}.running"), "turn": str(turn),
+                    "searches": share_device}
 
         folder = self.folder / name
         folder.mkdir()

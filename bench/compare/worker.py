@@ -19,11 +19,16 @@ def take_standard_output():
 
 class Worker:
     def __init__(self, settings):
+        from bench.compare import searches
         from bench.compare.case_run import CaseRun
         from bench.compare.session import Marker, Session
         from bench.compare.turn import NoTurn, Turn
         chosen = peers.choose(settings["peers"])
         turn = Turn(settings["turn"]) if settings["turn"] else NoTurn()
+        if settings["searches"]:
+            searches.hold(turn)
+        else:
+            searches.skip()
         self.session = Session(chosen, Marker(settings["marker"]), turn)
         self.case_run = CaseRun(self.session, settings["store"], settings["contender_ms"])
 
