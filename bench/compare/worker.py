@@ -29,6 +29,7 @@ class Worker:
             searches.hold(turn)
         else:
             searches.skip()
+            os.nice(10)  # the tuner's workers, which are timed, go first
         self.session = Session(chosen, Marker(settings["marker"]), turn)
         self.case_run = CaseRun(self.session, settings["store"], settings["contender_ms"])
 
