@@ -40,6 +40,11 @@ NORMD_DEVICE void group_barrier(int group) {
   host_runtime->group_barrier(group, threads);
 }
 
+// Every thread of the warp arrives at an exchange before any leaves it.
+NORMD_DEVICE void warp_barrier() {
+  (void)host_runtime->shuffle_xor(0u, 0);
+}
+
 template <typename T>
 NORMD_DEVICE T* shared_memory() {
   return static_cast<T*>(host_runtime->shared_memory());
@@ -174,6 +179,15 @@ template <Hint hint, typename T, int count>
 NORMD_DEVICE void store_pack(T* address, const Pack<T, count>& pack) {
   typedef Pack<T, count> __attribute__((may_alias)) Seen;
   *reinterpret_cast<Seen*>(address) = pack;
+}
+
+template <typename T, int count>
+NORMD_DEVICE Pack<T, count> load_shared_here(const T* address) {
+  return load_shared<T, count>(address);
+}
+template <typename T, int count>
+NORMD_DEVICE void store_shared(T* address, const Pack<T, count>& pack) {
+  store_pack<Hint::normal>(address, pack);
 }
 
 }  // namespace normd
