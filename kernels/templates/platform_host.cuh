@@ -181,13 +181,16 @@ NORMD_DEVICE void store_pack(T* address, const Pack<T, count>& pack) {
   *reinterpret_cast<Seen*>(address) = pack;
 }
 
+// Packs of more than 16 bytes may begin on any 16: the machine's accesses there are no wider.
 template <typename T, int count>
 NORMD_DEVICE Pack<T, count> load_shared_here(const T* address) {
-  return load_shared<T, count>(address);
+  Pack<T, count> pack;
+  copy_bytes<sizeof(T) * count>(&pack, address);
+  return pack;
 }
 template <typename T, int count>
 NORMD_DEVICE void store_shared(T* address, const Pack<T, count>& pack) {
-  store_pack<Hint::normal>(address, pack);
+  copy_bytes<sizeof(T) * count>(address, &pack);
 }
 
 }  // namespace normd
