@@ -27,6 +27,9 @@ NORMD_DEVICE long long grid_blocks() {
 NORMD_DEVICE void block_barrier() {
   __syncthreads();
 }
+NORMD_DEVICE void warp_barrier() {
+  __syncwarp();
+}
 template <int threads>
 NORMD_DEVICE void group_barrier(int group) {
   asm volatile("bar.sync %0, %1;" ::"r"(group + 1), "n"(threads) : "memory");

@@ -28,6 +28,7 @@ NORMD_DEVICE float divide_by_columns(float value) {
   constexpr float count = static_cast<float>(row_columns);
   constexpr float reciprocal = 1.0f / count;
   const float quotient = value * reciprocal;
+  if constexpr ((row_columns & (row_columns - 1)) == 0) return quotient;  // rounded once
   const float remainder = fused_multiply_add(-quotient, count, value);
   return fused_multiply_add(remainder, reciprocal, quotient);
 }

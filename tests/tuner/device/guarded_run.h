@@ -9,6 +9,7 @@
 
 #include "kernels/arguments.h"
 #include "kernels/tolerance.h"
+#include "tests/tuner/device/guarded_buffer.h"
 #include "tuner/device/device.h"
 
 namespace normd {
@@ -53,6 +54,6 @@ enum class Place { apart, in_place };
 
 // Launches over all rows of the inputs. The poison is a number that no answer holds.
 Result<NormOutputs> run_guarded(Device& device, Kernel& kernel, const NormInputs& inputs,
-                                Place place);
+                                Place place, Guards guards = Guards::bytes);
 
 }  // namespace normd
