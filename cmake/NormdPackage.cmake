@@ -62,7 +62,7 @@ if(TARGET first_request)
   install(TARGETS first_request DESTINATION ${normd_share}/examples
           COMPONENT tests EXCLUDE_FROM_ALL)
 endif()
-install(PROGRAMS scripts/show scripts/run-packaged-tests DESTINATION scripts
+install(PROGRAMS scripts/show scripts/run-packaged-tests scripts/sanitize-gpu DESTINATION scripts
         COMPONENT tests EXCLUDE_FROM_ALL)
 install(DIRECTORY tests DESTINATION . COMPONENT tests EXCLUDE_FROM_ALL USE_SOURCE_PERMISSIONS
         FILES_MATCHING PATTERN *.py PATTERN *.sh PATTERN tidy EXCLUDE)

@@ -33,12 +33,28 @@ std::vector<Axis> sub_warp_axes(const Problem& problem, const DeviceSpec& spec) 
   return {{"lanes_per_row", {1, 2, 4, 8, 16, 32}},
           {"threads", {128, 256}},
           {"vector_bytes", vector_bytes_choices(problem, spec)},
-          {"rows_per_group", {1, 2, 4}},
-          {"streaming", {0, 1}}};
+          {"rows_per_group", {1, 2}},
+          {"streaming", {0, 1}},
+          {"threads_per_sm", {0, 1024, 1536}},
+          {"affine_shared", {0, 1}}};
 }
 
 SliceShape sub_warp_shape(const Candidate& candidate, const Problem& problem) {
   return slice_shape(problem, candidate.value("vector_bytes"), candidate.value("lanes_per_row"));
+}
+
+std::int64_t bytes_of(std::int64_t columns, const std::optional<DType>& dtype) {
+  return dtype ? columns * static_cast<std::int64_t>(size_bytes(*dtype)) : 0;
+}
+
+// Of BlockAffine (templates/shared_affine.cuh), which brings gamma and beta 16 bytes at a time.
+std::int64_t affine_bytes(const Problem& problem) {
+  return bytes_of(problem.columns, problem.gamma) + bytes_of(problem.columns, problem.beta);
+}
+bool affine_in_pieces(const Problem& problem, const SliceShape& shape) {
+  return affine_bytes(problem) > 0 && problem.align_bytes >= 16 &&
+         problem.columns % shape.pack == 0 && bytes_of(problem.columns, problem.gamma) % 16 == 0 &&
+         bytes_of(problem.columns, problem.beta) % 16 == 0;
 }
 
 bool sub_warp_fits(const Candidate& candidate, const Problem& problem, const DeviceSpec& spec) {
@@ -52,15 +68,28 @@ bool sub_warp_fits(const Candidate& candidate, const Problem& problem, const Dev
   if (shape.elements() * rows_per_group > 128) return false;
   // Several rows in flight are for rows that bring few bytes.
   if (rows_per_group > 1 && shape.packs * rows_per_group > 8) return false;
+  // Rows that share gamma and beta come in numbers, for which few registers pay; and the other way
+  // round, where there is something to share.
+  const bool shares = candidate.value("affine_shared") != 0;
+  const bool could_share = affine_in_pieces(problem, shape);
+  if (shares && (!could_share || candidate.value("threads") > 128 ||
+                 candidate.value("vector_bytes") < vector_bytes_choices(problem, spec).back())) {
+    return false;
+  }
+  if (candidate.value("threads_per_sm") != 0 && could_share != shares) return false;
   const std::int64_t needed = rows_per_group * shape.x_registers + working_registers;
   // Half of the registers at the most, so that at least four warps per scheduler are resident.
-  return needed <= std::min(128, registers_max(candidate.value("threads"), spec));
+  const int threads = std::max({candidate.value("threads"), 512, candidate.value("threads_per_sm")});
+  return needed <= registers_max(threads, spec);
 }
 
-Launch sub_warp_launch(const Candidate& candidate, const Problem&, const DeviceSpec&) {
+Launch sub_warp_launch(const Candidate& candidate, const Problem& problem, const DeviceSpec&) {
   const int threads = candidate.value("threads");
   const int groups = threads / candidate.value("lanes_per_row");
-  return one_kernel(threads, groups * candidate.value("rows_per_group"), 0);
+  return one_kernel(threads, groups * candidate.value("rows_per_group"),
+                    candidate.value("affine_shared") != 0
+                        ? static_cast<int>(affine_bytes(problem))
+                        : 0);
 }
 
 Plan sub_warp_plan(const Candidate& candidate, const Problem& problem, const DeviceSpec& spec) {

@@ -3,7 +3,7 @@
 import sys
 import tempfile
 
-from bench.compare import options, plots, results, run, table
+from bench.compare import options, page, plots, results, run, table
 
 
 def main():
@@ -13,6 +13,8 @@ def main():
             document = results.read(given.render)
             print(table.text_of(document))
             plots.write(document, given.render)
+            if given.page:
+                page.update(document, given.render, given.page)
             return run.DONE
         if given.self_test:
             with tempfile.TemporaryDirectory() as folder:

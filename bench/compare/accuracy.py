@@ -2,68 +2,74 @@
 
 import torch
 
-from bench.compare import judge, ours
-from bench.compare.grid import Case
-from bench.compare.inputs import DEVICE, TORCH_DTYPE, Inputs
-from bench.compare.winner import TuningFailed, find_winner
+from bench.compare import inputs, judge, ours
+from bench.compare.hard_data import kinds_of
+from bench.compare.winner import NoWinner, read_winner
 
-ROWS = 64
-WIDTHS = (4096, 65536)
-KINDS = {"normal": (0.0, 1.0), "mean 10": (10.0, 1.0), "mean 1e3": (1e3, 1.0),
-         "mean 1000, sd 0.1": (1e3, 0.1), "mean 1e4": (1e4, 1.0), "mean 1e5": (1e5, 1.0),
-         "mean 100, sd 0.01": (100.0, 0.01), "scale 1e18": (0.0, 1e18)}
-FP16_MAX = 65504.0
+NOT_FINITE = "not finite"
 
 
-def representable(dtype, mean, spread):
-    """Whether the dtype reaches that far; how coarsely it stores the values is part of the kind."""
-    return dtype != "fp16" or abs(mean) + 6 * spread < FP16_MAX
-
-
-def kinds_of(dtype):
-    return {kind: values for kind, values in KINDS.items() if representable(dtype, *values)}
-
-
-def rows_of(session, tuner):
-    """One row for each dtype, width and kind: the largest errors, and half a unit in the last place
-    of the largest |y|, below which errors are alike."""
-    rows = []
-    for dtype in ("fp32", "bf16", "fp16"):
-        for columns in WIDTHS:
-            case = Case(dtype, ROWS, columns)
-            loaded, why = load(session, tuner, case)
-            for kind, (mean, spread) in kinds_of(dtype).items():
-                rows.append(row_of(session, case, kind, (mean, spread), loaded, why))
-            session.tidy()
+def rows_of(session, case, winners):
+    """One row for each kind of data: the largest errors, and half a unit in the last place of the
+    largest |y|, below which errors are alike. `winners`: by name (store, key), or why none."""
+    loaded = {name: load(session, case, name, *found) for name, found in winners.items()}
+    rows = [row_of(session, case, kind, values, loaded)
+            for kind, values in kinds_of(case.dtype).items()]
+    for winner, _ in loaded.values():
+        if winner is not None:
+            winner.unload()
+    session.tidy()
     return rows
 
 
-def load(session, tuner, case):
+def load(session, case, name, store, key, why):
+    if not key:
+        return None, f"no winner: {why}"
     try:
-        return session.guarded(case, ours.NAME,
-                               lambda: session.load(find_winner(tuner, case)))
-    except (TuningFailed, OSError, ValueError) as error:
+        winner = read_winner(store, key)
+    except (NoWinner, OSError, ValueError) as error:
         return None, f"no winner: {error}"
+    return session.guarded(case, name, lambda: session.load(winner))
 
 
-def row_of(session, case, kind, distribution, loaded, why):
-    generator = torch.Generator(device=DEVICE).manual_seed(2)
-    wide = torch.empty((case.rows, case.columns), dtype=torch.float64, device=DEVICE)
-    wide.normal_(0.0, 1.0, generator=generator).mul_(distribution[1]).add_(distribution[0])
-    inputs = Inputs(case, 1, x=wide.to(TORCH_DTYPE[case.dtype]), neutral=True)
-    largest = judge.reference(inputs.xs[0], inputs.epsilon)[0].abs().max()
+def made_up(case, mean, spread):
+    """Normal values as the dtype stores them; what it cannot reach becomes its largest."""
+    dtype = inputs.TORCH_DTYPE[case.dtype]
+    generator = torch.Generator(device=inputs.DEVICE).manual_seed(2)
+    wide = torch.empty((case.rows, case.columns), dtype=torch.float64, device=inputs.DEVICE)
+    wide.normal_(0.0, 1.0, generator=generator).mul_(spread).add_(mean)
+    most = torch.finfo(dtype).max
+    return wide.clamp_(-most, most).to(dtype)
+
+
+def row_of(session, case, kind, distribution, loaded):
+    with session.turn_taken():
+        made = inputs.Inputs(case, 1, x=made_up(case, *distribution), neutral=True)
+        largest = judge.reference(made.xs[0], made.epsilon)[0].abs().max()
     row = {"dtype": case.dtype, "rows": case.rows, "columns": case.columns, "kind": kind,
            "half_unit": 0.5 * judge.unit_in_last_place(case.dtype, largest).item(),
-           "normd": None, "peers": {}}
-    if loaded is not None:
-        entrant, why = session.guarded(case, ours.NAME,
-                                       lambda: session.enter_ours(inputs, loaded))
-        row["normd"] = entrant.outcome.error if entrant else None
-        why = entrant.outcome.note if entrant else why
-    if why:
-        row["note"] = why
+           "normd": None, "templates": {}, "peers": {}}
+    for name, (winner, why) in loaded.items():
+        entrant = None
+        if winner is not None:
+            entrant, why = session.guarded(
+                case, name, lambda winner=winner: session.enter_ours(made, winner))
+        error = error_of(entrant)
+        if name == ours.NAME:
+            row["normd"] = error
+        elif error is not None:
+            row["templates"][name] = error
+        note = entrant.outcome.note if entrant else why
+        if note and (name == ours.NAME or entrant):
+            row["note"] = f"{name}: {note}"
     for peer in session.peers:
-        entrant = session.enter_peer(inputs, peer)
-        if entrant is not None and entrant.contender is not None:
-            row["peers"][peer.name] = entrant.outcome.error
+        error = error_of(session.enter_peer(made, peer))
+        if error is not None:
+            row["peers"][peer.name] = error
     return row
+
+
+def error_of(entrant):
+    if entrant is None or entrant.contender is None:
+        return None
+    return NOT_FINITE if entrant.outcome.error is None else entrant.outcome.error

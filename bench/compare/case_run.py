@@ -7,7 +7,7 @@ from bench.compare.contender import Outcome, interval_of, rounded
 from bench.compare.copies import CONTROL, COPY_PREFIX, copy_contenders
 from bench.compare.inputs import Inputs, set_count
 from bench.compare.session import Entrant
-from bench.compare.winner import TuningFailed, find_winner
+from bench.compare.winner import NoWinner, read_winner
 
 # A guess of a copy's time, good enough to say how many launches make a sample.
 COPY_BYTES_PER_NS = 4000.0
@@ -15,19 +15,20 @@ LAUNCH_NS_MIN = 1000.0
 
 
 class CaseRun:
-    def __init__(self, session, tuner, contender_ms):
+    def __init__(self, session, store, contender_ms):
         self.session = session
-        self.tuner = tuner
+        self.store = store
         self.contender_ns = contender_ms * 1e6
 
-    def row(self, case):
-        """The document's row of this case."""
+    def row(self, case, key, why):
+        """The document's row of this case, whose winner has this key, or none because `why`."""
         session = self.session
         launches = launches_of(case)
-        inputs = Inputs(case, set_count(case, launches, session.l2_bytes))
+        with session.turn_taken():
+            inputs = Inputs(case, set_count(case, launches, session.l2_bytes))
         entrants = {one.name: Entrant(Outcome(), one)
                     for one in copy_contenders(inputs, session.driver)}
-        winner, loaded, why = self._winner(case)
+        winner, loaded, why = self._winner(case, key, why)
         entrants[ours.NAME] = self._ours(inputs, loaded, why)
         for peer in session.peers:
             entrant = session.enter_peer(inputs, peer)
@@ -36,11 +37,12 @@ class CaseRun:
         fits = 2 * case.tensor_bytes <= session.l2_bytes
         # Where the sets do not fill twice L2, what a sample left there is swept out.
         swept = inputs.sets * 2 * case.tensor_bytes < 2 * session.l2_bytes
-        self._measure(case, entrants, "cold", sampling.Protocol(
-            launches, inputs.sets, session.sweep if swept else None, self.contender_ns))
+        self._measure(case, entrants, "cold", session.protocol(
+            launches=launches, sets=inputs.sets, sweep=session.sweep if swept else None,
+            contender_ns=self.contender_ns))
         if fits:
-            self._measure(case, entrants, "warm", sampling.Protocol(
-                launches, 1, None, self.contender_ns))
+            self._measure(case, entrants, "warm", session.protocol(
+                launches=launches, sets=1, contender_ns=self.contender_ns))
         if loaded is not None:
             loaded.unload()
         row = row_of(case, entrants, winner, fits)
@@ -48,10 +50,12 @@ class CaseRun:
         session.tidy()
         return row
 
-    def _winner(self, case):
+    def _winner(self, case, key, why):
+        if not key:
+            return None, None, f"no winner: {why}"
         try:
-            winner = find_winner(self.tuner, case)
-        except (TuningFailed, OSError, ValueError) as error:
+            winner = read_winner(self.store, key)
+        except (NoWinner, OSError, ValueError) as error:
             return None, None, f"no winner: {error}"
         loaded, why = self.session.guarded(case, ours.NAME, lambda: self.session.load(winner))
         return winner, loaded, why
@@ -106,7 +110,7 @@ def figures(entrants, cache):
 def row_of(case, entrants, winner, fits):
     own = entrants[ours.NAME].outcome
     row = {"dtype": case.dtype, "rows": case.rows, "columns": case.columns,
-           "affine": case.affine, "stats": case.stats, "fits_l2": fits}
+           "affine": case.affine, "stats": case.stats, "shift": case.shift, "fits_l2": fits}
     row.update(figures(entrants, "cold"))
     row["candidate"] = winner.candidate if winner else None
     row["max_error"] = own.error

@@ -12,11 +12,11 @@ TILE_BYTES = 32768
 
 
 def widest_view(tensor):
-    """The same bytes as elements as wide as their count allows, up to 8 bytes."""
+    """The same bytes as elements as wide as count and address allow, up to 8 bytes."""
     count = tensor.numel() * tensor.element_size()
     flat = tensor.view(-1)
     for size, dtype in ((8, torch.int64), (4, torch.int32)):
-        if count % size == 0:
+        if count % size == 0 and tensor.data_ptr() % size == 0:
             return flat.view(dtype)
     return flat.view(torch.int16)
 

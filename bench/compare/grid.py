@@ -13,6 +13,7 @@ WIDTHS = (64, 128, 256, 384, 512, 768, 1000, 1024, 1600, 2048, 3072, 4096, 5120,
 FEW_ROWS = (1, 16, 128, 1024, 4096)
 FEW_ROWS_WIDTHS = (1024, 4096, 8192, 16384, 65536)
 VARIANT_WIDTHS = (128, 1024, 8192, 65536)  # with other parameters and with statistics
+ODD_WIDTHS = {1001: 1000, 4095: 4096, 8191: 8192}  # with the even neighbour of each
 
 MODELS = pathlib.Path(__file__).resolve().parents[2] / "examples" / "shapes" / "models.txt"
 
@@ -26,14 +27,21 @@ class Case:
     columns: int
     affine: str = "both"
     stats: str = "none"
+    shift: int = 0  # elements by which x and y begin after an aligned address
 
     def __str__(self):
-        return f"{self.dtype} {self.rows}x{self.columns} {self.affine} {self.stats}"
+        words = f"{self.dtype} {self.rows}x{self.columns} {self.affine} {self.stats}"
+        return words + (f" shift={self.shift}" if self.shift else "")
 
     @property
     def tensor_bytes(self):
         """Of x, and of y."""
         return self.rows * self.columns * ELEMENT_BYTES[self.dtype]
+
+    @property
+    def align_bytes(self):
+        """What the addresses of x and y are multiples of."""
+        return self.shift * ELEMENT_BYTES[self.dtype] if self.shift else 16
 
     @property
     def parameter_dtype(self):
@@ -79,9 +87,20 @@ def quick_grid():
         Case("fp16", 512, 384), Case("fp16", 1370, 1024)]
 
 
+def odd_grid():
+    """Odd widths at aligned and at shifted addresses, and the even width beside each."""
+    cases = []
+    for odd, even in ODD_WIDTHS.items():
+        for dtype in ("bf16", "fp16", "fp32"):
+            cases += [Case(dtype, large_rows(dtype, even), even),
+                      Case(dtype, large_rows(dtype, odd), odd),
+                      Case(dtype, large_rows(dtype, odd), odd, shift=1)]
+    return cases
+
+
 def self_test_grid():
     return [Case("fp16", 512, 384), Case("bf16", 4096, 1000, affine="both_fp32"),
-            Case("fp32", 1024, 16384, stats="mean_rstd")]
+            Case("fp32", 1024, 16384, stats="mean_rstd"), Case("bf16", 4096, 1001, shift=1)]
 
 
 def parse_list(text, name):
@@ -104,7 +123,16 @@ def models_grid():
     return parse_list(MODELS.read_text(encoding="utf-8"), MODELS.name)
 
 
-GRIDS = {"full": full_grid, "models": models_grid, "quick": quick_grid}
+GRIDS = {"full": full_grid, "models": models_grid, "odd": odd_grid, "quick": quick_grid}
+
+
+def by_names(text):
+    """Of names parted by commas, one after the other; nothing twice."""
+    names = text.split(",")
+    unknown = [name for name in names if name not in GRIDS]
+    if unknown:
+        raise ValueError(f"no grid is called {', '.join(unknown)}; there are {', '.join(GRIDS)}")
+    return unique([case for name in names for case in GRIDS[name]()])
 
 
 def unique(cases):

@@ -14,6 +14,14 @@ def set_count(case, launches, l2_bytes):
     return max(1, min(launches, wanted))
 
 
+def shifted(tensor, elements):
+    """The tensor, or its values where they begin `elements` after an aligned address."""
+    if elements == 0:
+        return tensor
+    room = torch.empty(tensor.numel() + elements, dtype=tensor.dtype, device=tensor.device)
+    return room[elements:].view(tensor.shape).copy_(tensor)
+
+
 class Inputs:
     def __init__(self, case, sets, x=None, device=DEVICE, neutral=False):
         self.case = case
@@ -25,8 +33,10 @@ class Inputs:
         if x is None:
             x = torch.empty(shape, dtype=dtype, device=device).normal_(0.5, 1.0,
                                                                        generator=generator)
-        self.xs = [x] + [x.clone() for _ in range(sets - 1)]
-        self.ys = [torch.empty(shape, dtype=dtype, device=device) for _ in range(sets)]
+        self.xs = [shifted(x, case.shift)]
+        self.xs += [shifted(x.clone(), case.shift) for _ in range(sets - 1)]
+        self.ys = [shifted(torch.empty(shape, dtype=dtype, device=device), case.shift)
+                   for _ in range(sets)]
         gamma = torch.ones(case.columns, device=device)
         beta = torch.zeros(case.columns, device=device)
         if not neutral:

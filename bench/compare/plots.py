@@ -2,8 +2,7 @@
 
 import pathlib
 
-from bench.compare import results
-from bench.compare.grid import ELEMENT_BYTES, LARGE_BYTES
+from bench.compare import findings, results
 from bench.compare.svg import Panel, Series, drawing
 from bench.compare.table import name_of
 
@@ -11,22 +10,13 @@ SPEED_TICKS = (0.5, 0.7, 0.9, 1.0, 1.2, 1.5, 2.0, 3.0, 4.0)
 SPEED_RANGE = (0.5, 4.0)
 
 
-def tensor_bytes(row):
-    return row["rows"] * row["columns"] * ELEMENT_BYTES[row["dtype"]]
-
-
-def is_large(row):
-    """Of the part of the grid in which every width moves 128 MiB each way."""
-    return 0.9 * LARGE_BYTES <= tensor_bytes(row) <= LARGE_BYTES
-
-
 def tb_per_s(row, ns):
-    return 2 * tensor_bytes(row) / ns / 1000
+    return 2 * findings.tensor_bytes(row) / ns / 1000
 
 
 def throughput_panel(rows, dtype):
-    chosen = sorted((row for row in rows if row["dtype"] == dtype and is_large(row) and
-                     row["affine"] == "both" and row["stats"] == "none"),
+    chosen = sorted((row for row in rows if row["dtype"] == dtype and findings.is_large(row) and
+                     findings.plain(row)),
                     key=lambda row: row["columns"])
 
     def line(name, time_of):

@@ -5,16 +5,18 @@ import os
 import pathlib
 import re
 
+from bench.compare import statistics
+
 FORMAT = 1
 REFERENCE_ALLOWANCE = 0.01
 
 TOP = ("format", "gpu", "driver", "versions", "date", "command", "l2_bytes", "reference_copy",
        "not_installed", "slices", "rows")
-ROW = ("dtype", "rows", "columns", "affine", "stats", "fits_l2", "copy_ns", "ours_ns", "interval",
-       "candidate", "max_error", "overlaps", "peers", "warm")
+ROW = ("dtype", "rows", "columns", "affine", "stats", "shift", "fits_l2", "copy_ns", "ours_ns",
+       "interval", "candidate", "max_error", "overlaps", "peers", "warm")
 WARM = ("copy_ns", "ours_ns", "interval", "overlaps", "peers")
 PEER = ("ns", "interval", "error", "wrong")
-CASE = ("dtype", "rows", "columns", "affine", "stats")
+CASE = ("dtype", "rows", "columns", "affine", "stats", "shift")
 SAME = ("format", "gpu", "driver")  # in all slices of one document
 
 
@@ -32,26 +34,27 @@ def case_key(row):
     return tuple(row[name] for name in CASE)
 
 
-def best_peer(entry):
-    """(name, its entry) of the fastest peer that is right, or None. `entry`: a row or its warm."""
+def best_peer(entry, among=None):
+    """(name, its entry) of the fastest peer that is right, or None. `entry`: a row or its warm;
+    `among`: names, or all."""
     timed = [(peer["ns"], name) for name, peer in entry["peers"].items()
-             if peer["ns"] is not None and not peer["wrong"]]
+             if peer["ns"] is not None and not peer["wrong"] and (not among or name in among)]
     return (min(timed)[1], entry["peers"][min(timed)[1]]) if timed else None
 
 
-def speed_over_best(entry):
+def speed_over_best(entry, among=None):
     """How many times as fast as the best peer we are; None where either is missing."""
-    best = best_peer(entry)
+    best = best_peer(entry, among)
     return best[1]["ns"] / entry["ours_ns"] if best and entry["ours_ns"] else None
 
 
-def overlaps_best(entry):
+def overlaps_best(entry, among=None):
     """Whether our interval meets the best peer's; None where either is missing."""
-    best = best_peer(entry)
+    best = best_peer(entry, among)
     if not best or entry["interval"] is None:
         return None
     ours, theirs = entry["interval"], best[1]["interval"]
-    return ours[0] <= theirs[1] and theirs[0] <= ours[1]
+    return statistics.overlap(ours, theirs)
 
 
 def missing(names, entry, where):
@@ -82,13 +85,27 @@ def reference_agrees(reference_ns, measured_ns):
     return abs(measured_ns / reference_ns - 1) <= REFERENCE_ALLOWANCE
 
 
-def check_reference(document, measured_ns, when):
-    reference_ns = document["reference_copy"]["ns"]
-    if not reference_agrees(reference_ns, measured_ns):
-        raise MergeRefused(
-            f"the reference copy took {measured_ns:.0f} ns {when}, {reference_ns:.0f} ns in the "
-            f"document: more than {REFERENCE_ALLOWANCE:.0%} apart, the device is not in the same "
-            "state")
+def known_reference_ns(document, device):
+    """The reference copy of this device in the document, or None: it had no part in it yet."""
+    for measured in document["slices"]:
+        for one in measured["reference"]:
+            if one["device"] == device:
+                return one["begin_ns"]
+    return None
+
+
+def check_references(document, part):
+    """That each device is, from begin to end and since the document began, in the same state."""
+    for measured in part["slices"]:
+        for one in measured["reference"]:
+            known_ns = known_reference_ns(document, one["device"]) or one["begin_ns"]
+            for when in ("begin", "end"):
+                # Whoever was killed has measured no end.
+                if not reference_agrees(known_ns, one[f"{when}_ns"] or known_ns):
+                    raise MergeRefused(
+                        f"the reference copy took {one[f'{when}_ns']:.0f} ns at the slice's {when} "
+                        f"on device {one['device']}, {known_ns:.0f} ns in the document: more than "
+                        f"{REFERENCE_ALLOWANCE:.0%} apart, the device is not in the same state")
 
 
 def difference(document, part):
@@ -106,9 +123,7 @@ def merge(document, part):
     differing = difference(document, part)
     if differing:
         raise MergeRefused(f"{differing}; --fresh begins a new document")
-    for measured in part["slices"]:
-        check_reference(document, measured["reference_begin_ns"], "at the slice's begin")
-        check_reference(document, measured["reference_end_ns"], "at the slice's end")
+    check_references(document, part)
     rows = {case_key(row): row for row in document["rows"]}
     rows.update({case_key(row): row for row in part["rows"]})
     merged = dict(document)
@@ -116,6 +131,9 @@ def merge(document, part):
     merged["slices"] = document["slices"] + part["slices"]
     merged["versions"] = {**document["versions"], **part["versions"]}
     merged["not_installed"] = {**document["not_installed"], **part["not_installed"]}
+    if part.get("not_measured") or document.get("not_measured"):
+        merged["not_measured"] = {**document.get("not_measured", {}),
+                                  **part.get("not_measured", {})}
     merged["date"] = part["date"]
     merged["command"] = part["command"]
     if part.get("errors") or document.get("errors"):

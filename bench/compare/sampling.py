@@ -8,6 +8,7 @@ import dataclasses
 import torch
 
 from bench.compare import statistics
+from bench.compare.turn import NoTurn
 
 WARM_UPS = 2
 ROUNDS_MIN = 15
@@ -23,6 +24,7 @@ class Protocol:
     sets: int               # of buffers, in rotation
     sweep: object = None    # run before each sample, to empty L2; or nothing
     contender_ns: float = 50e6
+    turn: object = dataclasses.field(default_factory=NoTurn)  # taken for whatever is launched
 
 
 class Recorded:
@@ -37,9 +39,10 @@ class Recorded:
         self.by_round = {}
         self.graph = torch.cuda.CUDAGraph()
         with torch.cuda.stream(stream):
-            for index in range(min(2, protocol.sets)):
-                contender.call(index)
-            torch.cuda.synchronize()
+            with protocol.turn:
+                for index in range(min(2, protocol.sets)):
+                    contender.call(index)
+                torch.cuda.synchronize()
             # Relaxed: libraries that load or configure kernels late may do so while recording.
             self.graph.capture_begin(capture_error_mode="relaxed")
             try:
@@ -51,8 +54,9 @@ class Recorded:
                 raise
             self.graph.capture_end()
         self.launches = protocol.launches
-        for _ in range(WARM_UPS):
-            self.first_ns = self.sample()
+        with protocol.turn:
+            for _ in range(WARM_UPS):
+                self.first_ns = self.sample()
 
     def _launch_all(self, contender, protocol):
         """What one launch writes stays until its buffer set comes round again, so that libraries
@@ -95,8 +99,14 @@ def run_rounds(recorded, protocol, control):
     counts = {one.name: samples_for(one, rounds, protocol) for one in recorded}
     counts[control] = rounds  # it says which rounds count
     for number in range(rounds):
-        for one in recorded if number % 2 == 0 else reversed(recorded):
-            if statistics.takes_part(number, rounds, counts[one.name]):
+        taking = [one for one in recorded
+                  if statistics.takes_part(number, rounds, counts[one.name])]
+        if number % 2 == 1:
+            taking.reverse()
+        with protocol.turn:
+            if protocol.turn.shared and taking:
+                taking[0].sample()  # what others left in the caches is not the first one's cost
+            for one in taking:
                 one.by_round[number] = one.sample()
     by_round = next((one.by_round for one in recorded if one.name == control), None)
     return statistics.quiet_rounds(by_round) if by_round else set(range(rounds))

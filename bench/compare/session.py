@@ -1,5 +1,6 @@
 """What all cases of one run share: the device, the stream, the peers and what is known of them."""
 
+import contextlib
 import dataclasses
 import gc
 import json
@@ -11,11 +12,11 @@ import torch
 from bench.compare import judge, ours, sampling
 from bench.compare.contender import Contender, Outcome, Unsupported
 from bench.compare.driver import Driver, management_version
-from bench.compare.inputs import Inputs, Sweep
+from bench.compare.inputs import DEVICE, TORCH_DTYPE, Inputs, Sweep
 from bench.compare.copies import CONTROL, copy_contenders
 from bench.compare.grid import Case
 
-RESERVED_BYTES_MAX = 40 << 30
+RESERVED_BYTES_MAX = 20 << 30  # by one of the processes that share a device
 ERRORS_MAX = 4  # of a peer one after the other, before it is left out of the rest
 DEATHS_MAX = 2  # of a process in one contender's hands, before it is left out of that case
 
@@ -65,13 +66,13 @@ class Entrant:
 
 
 class Session:
-    def __init__(self, peers, marker):
+    def __init__(self, peers, marker, turn):
         torch.cuda.init()
         torch.set_grad_enabled(False)
         properties = torch.cuda.get_device_properties(0)
         self.gpu = properties.name
-        # Which of several is meant has to be said to the tuner, too.
-        self.uuid = f"GPU-{properties.uuid}" if torch.cuda.device_count() > 1 else ""
+        self.device = str(properties.uuid)[:8]  # tells the devices of one document apart
+        self.turn = turn
         self.l2_bytes = properties.L2_cache_size
         self.driver = Driver()
         self.stream = torch.cuda.Stream()
@@ -86,15 +87,26 @@ class Session:
         version = management_version()
         return self.driver.version() + (f" ({version})" if version else "")
 
+    @contextlib.contextmanager
+    def turn_taken(self):
+        """For launches that are over when the turn is given back."""
+        with self.turn:
+            yield
+            torch.cuda.synchronize()
+
+    def protocol(self, **parts):
+        return sampling.Protocol(turn=self.turn, **parts)
+
     def reference_ns(self):
         """The driver's copy of 128 MiB each way, by which slices are compared."""
-        inputs = Inputs(REFERENCE, 1)
+        with self.turn_taken():
+            inputs = Inputs(REFERENCE, 1)
         contender = next(one for one in copy_contenders(inputs, self.driver)
                          if one.name == CONTROL)
         # Measured twice, the first time to bring the device to its working temperature: cold, it
         # copies up to 2 % faster, and the begin of a slice would not agree with its end.
-        for protocol in (sampling.Protocol(launches=128, sets=1, contender_ns=1e9),
-                         sampling.Protocol(launches=4, sets=1, contender_ns=60e6)):
+        for protocol in (self.protocol(launches=128, sets=1, contender_ns=1e9),
+                         self.protocol(launches=4, sets=1, contender_ns=60e6)):
             recorded = [sampling.Recorded(self.driver, self.stream, contender, protocol)]
             times = sampling.measure(recorded, protocol, CONTROL)
             recorded[0].close()
@@ -128,14 +140,10 @@ class Session:
 
     def enter_peer(self, inputs, peer):
         """None where the library is not installed."""
-        if peer.name in self.not_installed:
-            return None
         if self.errors.get(peer.name, 0) >= ERRORS_MAX:
             return Entrant(Outcome(note=f"left out after {ERRORS_MAX} errors"))
-        try:
-            module = peer.module()
-        except Exception as error:  # a library that cannot be loaded is not there
-            self.not_installed[peer.name] = f"{type(error).__name__}: {first_line(error)}"
+        module = self._module(peer)
+        if module is None:
             return None
 
         def make_and_judge():
@@ -148,13 +156,46 @@ class Session:
         self.errors[peer.name] = self.errors.get(peer.name, 0) + 1 if failed else 0
         return entrant or Entrant(Outcome(note=why))
 
+    def _module(self, peer):
+        """None, once and for all, where the library cannot be loaded: it is not installed."""
+        if peer.name in self.not_installed:
+            return None
+        try:
+            return peer.module()
+        except Exception as error:  # whatever an import throws
+            self.not_installed[peer.name] = f"{type(error).__name__}: {first_line(error)}"
+            return None
+
+    def prepare(self, case):
+        """Has the libraries compile what their caches on disk keep for the next process; says by
+        name which did not."""
+        shape = (case.rows, case.columns)
+        inputs = Inputs(case, 1, x=torch.empty(shape, dtype=TORCH_DTYPE[case.dtype], device=DEVICE))
+        notes = {}
+        for peer in self.peers:
+            module = self._module(peer) if peer.prepared else None
+            if module is None:
+                continue
+
+            def make_and_call(module=module):
+                with torch.cuda.stream(self.stream):
+                    module.make(case, inputs)(0)
+                torch.cuda.synchronize()
+
+            _, why = self.guarded(case, peer.name, make_and_call)
+            if why:
+                notes[peer.name] = why
+        self.tidy()
+        return notes
+
     def _judged(self, inputs, contender, strict):
-        inputs.ys[0].fill_(float("nan"))
-        torch.cuda.synchronize()
+        with self.turn_taken():
+            inputs.ys[0].fill_(float("nan"))
         with torch.cuda.stream(self.stream):
             outputs = contender.call(0)
         torch.cuda.synchronize()
-        verdict = judge.judge(inputs, outputs, strict)
+        with self.turn_taken():
+            verdict = judge.judge(inputs, outputs, strict)
         error = verdict.error if math.isfinite(verdict.error) else None
         outcome = Outcome(error=error, wrong=verdict.wrong, note=verdict.words)
         return Entrant(outcome, contender)

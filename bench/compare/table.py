@@ -1,6 +1,6 @@
 """The results as text: a table of shapes, a summary, the table of errors. Pure."""
 
-from bench.compare import results, statistics
+from bench.compare import findings, results
 
 GATE = 0.99  # of the best peer, unless the intervals overlap
 WORST = 10
@@ -27,29 +27,29 @@ def peer_names(document):
     return list(names)
 
 
-def passes(entry):
+def passes(entry, among=None):
     """Whether the shape is at least GATE of the best peer or cannot be told apart from it; None
     where it cannot be said."""
-    speed = results.speed_over_best(entry)
-    return None if speed is None else speed >= GATE or bool(entry["overlaps"])
+    speed = results.speed_over_best(entry, among)
+    return None if speed is None else speed >= GATE or bool(results.overlaps_best(entry, among))
 
 
 def line_of(row, entry, state, names):
     best = results.best_peer(entry)
-    of_copy = (entry["copy_ns"] / entry["ours_ns"]
-               if entry["ours_ns"] and entry["copy_ns"] else None)
     verdict = {True: "", False: "slower", None: "?"}[passes(entry)]
     if row.get("wrong"):
         verdict = "WRONG"
     return [row["dtype"], str(row["rows"]), str(row["columns"]), row["affine"], row["stats"],
-            state, us(entry["copy_ns"]), us(entry["ours_ns"]), ratio(of_copy),
-            ratio(results.speed_over_best(entry)), best[0] if best else "-", verdict,
+            str(row["shift"]), state, us(entry["copy_ns"]), us(entry["ours_ns"]),
+            ratio(findings.of_copy(entry)), ratio(results.speed_over_best(entry)),
+            best[0] if best else "-", verdict,
             *(peer_cell(entry["peers"].get(name)) for name in names)]
 
 
-HEADINGS = ["dtype", "rows", "columns", "affine", "stats", "cache", "copy", "normd", "of copy",
-            "x best", "best peer", ""]
-LEFT = {"dtype", "affine", "stats", "cache", "best peer", "kind", ""}
+HEADINGS = ["dtype", "rows", "columns", "affine", "stats", "shift", "cache", "copy", "normd",
+            "of copy", "x best", "best peer", ""]
+LEFT = {"dtype", "affine", "stats", "cache", "best peer", "kind", "shape", "against", "winner",
+        "addresses", "intervals meet", "rows \\ columns", ""}
 
 
 def aligned(headings, lines):
@@ -64,44 +64,41 @@ def aligned(headings, lines):
     return "\n".join(text(line) for line in [headings, *lines]) + "\n"
 
 
-def shapes_table(document):
+def shape_lines(document):
+    """Headings and the cells of each shape, a line for each cache state."""
     names = peer_names(document)
     lines = []
     for row in document["rows"]:
         lines.append(line_of(row, row, "cold", names))
         if row["warm"] is not None:
             lines.append(line_of(row, row["warm"], "warm", names))
-    return aligned(HEADINGS + names, lines)
+    return HEADINGS + names, lines
 
 
-def entries(document, state):
-    """(row, entry) of all rows that have figures in this cache state."""
-    if state == "cold":
-        return [(row, row) for row in document["rows"]]
-    return [(row, row["warm"]) for row in document["rows"] if row["warm"] is not None]
+def shapes_table(document):
+    return aligned(*shape_lines(document))
 
 
 def name_of(row):
-    return f"{row['dtype']} {row['rows']}x{row['columns']} {row['affine']} {row['stats']}"
+    shift = f" shift={row['shift']}" if row.get("shift") else ""
+    return f"{row['dtype']} {row['rows']}x{row['columns']} {row['affine']} {row['stats']}{shift}"
 
 
 def summary_of(document, state):
-    pairs = entries(document, state)
+    pairs = findings.entries(document, state)
     speeds = [(results.speed_over_best(entry), row) for row, entry in pairs]
     known = [(speed, row) for speed, row in speeds if speed is not None]
     lines = [f"{state}: {len(pairs)} shapes, {len(known)} with a peer"]
     if not known:
         return lines
-    of_copy = [entry["copy_ns"] / entry["ours_ns"] for _, entry in pairs
-               if entry["ours_ns"] and entry["copy_ns"]]
-    lines.append(f"  geometric means: {statistics.geometric_mean(of_copy):.3f} of the copy, "
-                 f"{statistics.geometric_mean(speed for speed, _ in known):.3f} x the best peer")
+    of_copy, _ = findings.mean(findings.of_copy(entry) for _, entry in pairs)
+    over_best, _ = findings.mean(speed for speed, _ in known)
+    lines.append(f"  geometric means: {of_copy or 0:.3f} of the copy, {over_best:.3f} x the best "
+                 "peer")
     for name in peer_names(document):
-        against = [entry["peers"][name]["ns"] / entry["ours_ns"] for _, entry in pairs
-                   if entry["ours_ns"] and entry["peers"].get(name, {}).get("ns")]
-        if against:
-            lines.append(f"    {statistics.geometric_mean(against):.3f} x {name} "
-                         f"({len(against)} shapes)")
+        value, count = findings.mean(findings.against(document, state, name))
+        if count:
+            lines.append(f"    {value:.3f} x {name} ({count} shapes)")
     behind = [row for row, entry in pairs if passes(entry) is False]
     lines.append(f"  slower than {GATE} of the best peer, intervals apart: {len(behind)}")
     lines.append("  worst against the best peer:")
@@ -126,24 +123,38 @@ def summary(document):
     return "\n".join(lines) + "\n"
 
 
-def errors_table(errors):
+def error_cell(error):
+    if error is None:
+        return "-"
+    return error if isinstance(error, str) else f"{error:.2g}"
+
+
+def error_verdict(row):
+    """Whether ours is larger than a peer's by more than half a unit; `?`: it cannot be said."""
+    theirs = [error for error in row["peers"].values() if isinstance(error, float)]
+    if row["normd"] is None:
+        return "?"
+    own = [row["normd"], *row.get("templates", {}).values()]
+    if any(isinstance(error, str) for error in own):
+        return "WRONG"
+    return "larger" if theirs and max(own) > min(theirs) + row["half_unit"] else ""
+
+
+def error_lines(errors):
+    """Headings and the cells of each row."""
+    templates = list(dict.fromkeys(name for row in errors for name in row.get("templates", {})))
     names = list(dict.fromkeys(name for row in errors for name in row["peers"]))
-    headings = ["dtype", "rows", "columns", "kind", "half unit", "normd", *names, ""]
-
-    def cell(error):
-        return "-" if error is None else f"{error:.2g}"
-
-    def verdict(row):
-        theirs = [error for error in row["peers"].values() if error is not None]
-        if row["normd"] is None or not theirs:
-            return "?"
-        return "" if row["normd"] <= min(theirs) + row["half_unit"] else "larger"
-
-    lines = [[row["dtype"], str(row["rows"]), str(row["columns"]), row["kind"],
-              cell(row["half_unit"]), cell(row["normd"]),
-              *(cell(row["peers"].get(name)) for name in names), verdict(row)]
+    headings = ["dtype", "columns", "kind", "half unit", "normd", *templates, *names, ""]
+    lines = [[row["dtype"], str(row["columns"]), row["kind"], error_cell(row["half_unit"]),
+              error_cell(row["normd"]),
+              *(error_cell(row.get("templates", {}).get(name)) for name in templates),
+              *(error_cell(row["peers"].get(name)) for name in names), error_verdict(row)]
              for row in errors]
-    return aligned(headings, lines)
+    return headings, lines
+
+
+def errors_table(errors):
+    return aligned(*error_lines(errors))
 
 
 def text_of(document):

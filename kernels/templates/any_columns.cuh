@@ -78,7 +78,7 @@ NORMD_DEVICE AnyMoments moments_of(const NormArguments& arguments, long long row
                                    Scratch& scratch) {
   const long long x_start = row * arguments.x_row_stride;
   const float columns = static_cast<float>(arguments.columns);
-  const Divisor divisor{columns, 1.0f / columns};
+  const Divisor divisor{columns, 1.0f / columns, false};
   const auto sums_about = [&](float origin, float& deviation_sum, float& square_sum) {
     Accumulator deviations;
     Accumulator squares;
@@ -98,7 +98,7 @@ NORMD_DEVICE AnyMoments moments_of(const NormArguments& arguments, long long row
     square_sum = squares.sum;
     row_sum_pair(width, scratch, deviation_sum, square_sum);
   };
-  const Moments found = moments_near(any_origin<X>(arguments, x_start), divisor, sums_about);
+  const Moments found = moments_near(any_origin<X>(arguments, x_start), divisor, sums_about, sums_about);
   const float v = divisor.divide(found.squares) + arguments.epsilon;
   return {found.mean, found.correction, reciprocal_sqrt(v), needs_rescue(v)};
 }

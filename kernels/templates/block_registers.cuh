@@ -38,14 +38,20 @@ NORMD_KERNEL_RESIDENT(normd_kernel, NormArguments, block_threads, blocks_wanted)
     const float origin = row_origin(x_row(arguments, row));
     typename RowSlice::Packs x;
     slice.template load<row_hint>(x_row(arguments, row), x);
-    const RowAffine affine(arguments, slice);
+    RowAffine affine(arguments);
+    affine.ask(slice);
 
-    const Moments found =
-        moments_near(origin, divisor_of(row_columns), [&](float from, float& first, float& second) {
+    const Moments found = moments_near(
+        origin, divisor_of(row_columns),
+        [&](float from, float& first, float& second) {
           slice.deviations(x, from, first, second);
           scratch.sum_pair(first, second);
-          slice.template keep<as_floats, registers_there>(x);
+        },
+        [&](float from, float& first, float& second) {
+          slice.deviations_again(x, from, first, second);
+          scratch.sum_pair(first, second);
         });
+    slice.template keep<as_floats, registers_there>(x);
     const RowMoments moments = row_moments(found, arguments.epsilon);
 
     if (moments.rescue) {

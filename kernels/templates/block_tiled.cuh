@@ -27,7 +27,7 @@ struct Tile {
 #pragma unroll
     for (int u = 0; u < unroll; ++u) {
       if (column(tile, u) < row_columns) {
-        load_at<Hint::normal, x_align>(row, column(tile, u), x[u]);
+        load_at<Hint::normal, x_align>(row + column(tile, u), column(tile, u), x[u]);
       } else {
         x[u] = Pack<x_type, pack>{};
       }
@@ -72,7 +72,7 @@ NORMD_DEVICE void store_tile(const NormArguments& arguments, const Tile& held, i
     float values[pack];
     normalise(held.x[u], moments, values);
     apply_affine(arguments, column, values);
-    store_at<Hint::normal>(row, column, from_floats<y_type>(values));
+    store_at<Hint::normal>(row + column, column, from_floats<y_type>(values));
   }
 }
 
@@ -80,10 +80,11 @@ NORMD_KERNEL(normd_kernel, NormArguments, block_threads) {
   RowScratch<row_warps, 1> scratch(0, thread_index() / warp_lanes);
   for (long long row = block_index(); row < arguments.rows; row += grid_blocks()) {
     const x_type* x = x_row(arguments, row);
-    const Moments found = moments_near(row_origin(x), divisor_of(row_columns),
-                                       [&](float from, float& first, float& second) {
-                                         sums_about(x, from, scratch, first, second);
-                                       });
+    const auto sums_about_it = [&](float origin, float& deviation_sum, float& square_sum) {
+      sums_about(x, origin, scratch, deviation_sum, square_sum);
+    };
+    const Moments found =
+        moments_near(row_origin(x), divisor_of(row_columns), sums_about_it, sums_about_it);
     const RowMoments moments = row_moments(found, arguments.epsilon);
     if (moments.rescue) {
       rescue_row<CompiledRow, block_threads>(arguments, row, thread_index(), true,

@@ -4,10 +4,6 @@
 
 namespace normd {
 
-NORMD_DEVICE unsigned shared_address(const void* address) {
-  return static_cast<unsigned>(__cvta_generic_to_shared(address));
-}
-
 NORMD_DEVICE void arrival_begin(Arrival* arrival) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(arrival)) : "memory");
 }
@@ -68,33 +64,6 @@ NORMD_DEVICE void cluster_arrive() {
 }
 NORMD_DEVICE void cluster_wait() {
   asm volatile("barrier.cluster.wait;" ::: "memory");
-}
-
-// As load_shared, kept where the text has it: a compiler that moves such loads up runs out of
-// registers.
-template <typename T, int count>
-NORMD_DEVICE Pack<T, count> load_shared_here(const T* address) {
-  constexpr int bytes = static_cast<int>(sizeof(T)) * count;
-  static_assert(bytes % 4 == 0, "whole words");
-  unsigned word[bytes / 4];
-  const unsigned from = shared_address(address);
-  if constexpr (bytes % 16 == 0) {
-#pragma unroll
-    for (int i = 0; i < bytes / 4; i += 4) {
-      asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
-                   : "=r"(word[i]), "=r"(word[i + 1]), "=r"(word[i + 2]), "=r"(word[i + 3])
-                   : "r"(from + 4 * i)
-                   : "memory");
-    }
-  } else {
-#pragma unroll
-    for (int i = 0; i < bytes / 4; ++i) {
-      asm volatile("ld.shared.b32 %0, [%1];" : "=r"(word[i]) : "r"(from + 4 * i) : "memory");
-    }
-  }
-  Pack<T, count> pack;
-  copy_bytes<bytes>(&pack, word);
-  return pack;
 }
 
 }  // namespace normd

@@ -59,9 +59,4 @@ NORMD_DEVICE void cluster_wait() {
   host_runtime->cluster_wait();
 }
 
-template <typename T, int count>
-NORMD_DEVICE Pack<T, count> load_shared_here(const T* address) {
-  return load_shared<T, count>(address);
-}
-
 }  // namespace normd

@@ -20,15 +20,20 @@ struct CompiledRow {
   static NORMD_DEVICE double load(const NormArguments& arguments, long long row, long long column) {
     return to_float(x_row(arguments, row)[column]);
   }
-  static NORMD_DEVICE void store(const NormArguments& arguments, long long row, long long column,
-                                 double value) {
+  // gamma, beta and one rounding, of a normalised value.
+  static NORMD_DEVICE y_type output(const NormArguments& arguments, long long column,
+                                    double value) {
     if constexpr (has_gamma) {
       value *= to_float(static_cast<const gamma_type*>(arguments.gamma)[column]);
     }
     if constexpr (has_beta) {
       value += to_float(static_cast<const beta_type*>(arguments.beta)[column]);
     }
-    y_row(arguments, row)[column] = from_double<y_type>(value);
+    return from_double<y_type>(value);
+  }
+  static NORMD_DEVICE void store(const NormArguments& arguments, long long row, long long column,
+                                 double value) {
+    y_row(arguments, row)[column] = output(arguments, column, value);
   }
   static NORMD_DEVICE void store_statistics(const NormArguments& arguments, long long row,
                                             float mean, float rstd) {

@@ -12,18 +12,20 @@ namespace normd {
 struct Divisor {
   float count;
   float reciprocal;
+  bool exact;  // a power of two
 
   // fl(value / count), but for the last bit in rare cases: one step on from the product with the
   // rounded reciprocal, without the slow path that a division carries.
   NORMD_DEVICE float divide(float value) const {
     const float quotient = value * reciprocal;
+    if (exact) return quotient;  // rounded once
     const float remainder = fused_multiply_add(-quotient, count, value);
     return fused_multiply_add(remainder, reciprocal, quotient);
   }
 };
 
 NORMD_DEVICE constexpr Divisor divisor_of(int count) {
-  return {static_cast<float>(count), 1.0f / static_cast<float>(count)};
+  return {static_cast<float>(count), 1.0f / static_cast<float>(count), (count & (count - 1)) == 0};
 }
 
 struct Moments {
@@ -38,31 +40,31 @@ NORMD_DEVICE bool near_enough(const Moments& found, float deviation_sum) {
   return found.correction * deviation_sum <= 4.0f * found.squares;
 }
 
-NORMD_DEVICE Moments without_squares(const Moments& found) {
-  return {found.mean, found.correction, bits_to_float(0x7fc00000u)};
-}
-
 NORMD_DEVICE Moments moments_from(float origin, float deviation_sum, float square_sum,
                                   const Divisor& count) {
   const float correction = count.divide(deviation_sum);
   return {origin, correction, fused_multiply_add(-deviation_sum, correction, square_sum)};
 }
 
+// Of a second pass, which has nowhere nearer to go.
+NORMD_DEVICE Moments unless_drowned(const Moments& found, float deviation_sum) {
+  const bool drowned = !near_enough(found, deviation_sum);
+  return {found.mean, found.correction, drowned ? bits_to_float(0x7fc00000u) : found.squares};
+}
+
 // sums_about(origin, deviation_sum, square_sum) gives the sums over the whole row of x - origin and
-// of its square, to all of the row's threads alike.
-template <typename SumsAbout>
-NORMD_DEVICE Moments moments_near(float origin, const Divisor& count, SumsAbout sums_about) {
-  Moments found;
-#pragma unroll 1
-  for (int passes_left = 2; passes_left > 0; --passes_left) {
-    float deviation_sum;
-    float square_sum;
-    sums_about(origin, deviation_sum, square_sum);
-    found = moments_from(origin, deviation_sum, square_sum, count);
-    if (near_enough(found, deviation_sum)) return found;
-    origin = found.mean + found.correction;
-  }
-  return without_squares(found);
+// of its square, to all of the row's threads alike; sums_again() is the same for the second pass.
+template <typename SumsAbout, typename SumsAgain>
+NORMD_DEVICE Moments moments_near(float origin, const Divisor& count, SumsAbout sums_about,
+                                  SumsAgain sums_again) {
+  float deviation_sum;
+  float square_sum;
+  sums_about(origin, deviation_sum, square_sum);
+  const Moments found = moments_from(origin, deviation_sum, square_sum, count);
+  if (near_enough(found, deviation_sum)) return found;
+  const float mean = found.mean + found.correction;
+  sums_again(mean, deviation_sum, square_sum);
+  return unless_drowned(moments_from(mean, deviation_sum, square_sum, count), deviation_sum);
 }
 
 NORMD_DEVICE float median(float a, float b, float c) {

@@ -149,16 +149,22 @@ struct PartWork {
   // Of this part. `next`: the row to fetch once everybody has read it, or the end.
   template <int as_floats, int registers_there>
   NORMD_DEVICE Moments moments(Packs& x, long long next) {
-    const float origin = median_of_first(
-        load_shared_here<x_type, pack>(Memory::x(group)));
-    bool fetched = false;
-    return moments_near(origin, part.divisor(), [&](float from, float& first, float& second) {
-      slice.deviations(x, from, first, second);
-      scratch.sum_pair(first, second);
-      if (!fetched && leads() && next < arguments.rows) fetch_x(next);
-      fetched = true;
-      slice.template keep<as_floats, registers_there>(x);
-    });
+    const float origin = median_of_first(load_shared_here<x_type, pack>(Memory::x(group)));
+    // Once everybody has read the part, the next one may come.
+    scratch.barrier.wait();
+    if (leads() && next < arguments.rows) fetch_x(next);
+    const Moments found = moments_near(
+        origin, part.divisor(),
+        [&](float from, float& first, float& second) {
+          slice.deviations(x, from, first, second);
+          scratch.sum_pair(first, second);
+        },
+        [&](float from, float& first, float& second) {
+          slice.deviations_again(x, from, first, second);
+          scratch.sum_pair(first, second);
+        });
+    slice.template keep<as_floats, registers_there>(x);
+    return found;
   }
 
   // The row's first block goes alone: all others have read their parts. Of it the first warp,

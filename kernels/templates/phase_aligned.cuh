@@ -86,8 +86,7 @@ struct PhasedSlice {
 
   NORMD_DEVICE void deviations(const Pack<x_type, pack> (&x)[packs], float origin,
                                float& deviation_sum, float& square_sum) const {
-    float part[chains] = {};
-    float square[chains] = {};
+    ChainSums sums = {};
 #pragma unroll
     for (int i = 0; i < packs; ++i) {
       if (!owns(i)) continue;
@@ -100,13 +99,10 @@ struct PhasedSlice {
         for (int k = 0; k < pack; ++k) values[k] = holds(i, k) ? values[k] : 0.0f;
       }
 #pragma unroll
-      for (int k = 0; k < pack; ++k) {
-        part[k % chains] += values[k];
-        square[k % chains] = fused_multiply_add(values[k], values[k], square[k % chains]);
-      }
+      for (int k = 0; k < pack; ++k) sums.add(k, i == 0, values[k]);
     }
-    deviation_sum = chains_total(part);
-    square_sum = chains_total(square);
+    deviation_sum = chains_total(sums.deviation);
+    square_sum = chains_total(sums.square);
   }
 
   NORMD_DEVICE void store(const Pack<x_type, pack> (&x)[packs], const RowMoments& moments,
@@ -164,11 +160,11 @@ NORMD_KERNEL_RESIDENT(normd_kernel, NormArguments, block_threads, blocks_per_sm)
     const float origin = row_origin(x_row(arguments, row));
     Pack<x_type, pack> x[packs];
     slice.load(x_row(arguments, row), (rows - row) * row_columns, x);
-    const Moments found =
-        moments_near(origin, divisor_of(row_columns), [&](float from, float& first, float& second) {
-          slice.deviations(x, from, first, second);
-          scratch.sum_pair(first, second);
-        });
+    const auto sums_about = [&](float from, float& first, float& second) {
+      slice.deviations(x, from, first, second);
+      scratch.sum_pair(first, second);
+    };
+    const Moments found = moments_near(origin, divisor_of(row_columns), sums_about, sums_about);
     const RowMoments moments = row_moments(found, arguments.epsilon);
     if (moments.rescue) {
       if (member < warp_lanes) {

@@ -4,9 +4,9 @@
 // assembly and no header.
 //
 // Rules for kernel texts: blocks are one-dimensional with a multiple of 32 threads; every thread of
-// a block reaches every block_barrier, and every thread of a warp every shuffle and vote. A product
-// and a sum become one rounding only where fused_multiply_add says so: texts are compiled without
-// contraction, so that both bodies compute the same.
+// a block reaches every block_barrier, and every thread of a warp every shuffle, vote and
+// warp_barrier. A product and a sum become one rounding only where fused_multiply_add says so:
+// texts are compiled without contraction, so that both bodies compute the same.
 #pragma once
 
 namespace normd {
@@ -41,7 +41,9 @@ enum class Hint { normal, stream, read_only };
 
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__)
 #include "platform_cuda.cuh"
+// After what they are built on.
 #include "elements_cuda.cuh"
+#include "shared_cuda.cuh"
 #else
 #include "platform_host.cuh"
 #endif

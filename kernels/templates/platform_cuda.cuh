@@ -17,6 +17,7 @@
 namespace normd {
 
 NORMD_DEVICE int thread_index() {
+  __builtin_assume(threadIdx.x < 1024u);  // so that dividing by a power of two is a shift
   return static_cast<int>(threadIdx.x);
 }
 NORMD_DEVICE long long block_index() {
@@ -27,6 +28,9 @@ NORMD_DEVICE long long grid_blocks() {
 }
 NORMD_DEVICE void block_barrier() {
   __syncthreads();
+}
+NORMD_DEVICE void warp_barrier() {
+  __syncwarp();
 }
 template <int threads>
 NORMD_DEVICE void group_barrier(int group) {
@@ -69,10 +73,11 @@ NORMD_DEVICE unsigned float_to_bits(float value) {
 }
 
 // Of a normal number, within one unit in the last place: the fast approximation and one step of
-// Newton's, at a third of the latency of the correctly rounded root and reciprocal.
+// Newton's, at a third of the latency of the correctly rounded root and reciprocal. `ftz` spares
+// what subnormal numbers would need.
 NORMD_DEVICE float reciprocal_sqrt(float value) {
   float root;
-  asm("rsqrt.approx.f32 %0, %1;" : "=f"(root) : "f"(value));
+  asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(value));
   const float residual = __fmaf_rn(-__fmul_rn(value, root), root, 1.0f);
   return __fmaf_rn(__fmul_rn(0.5f, root), residual, root);
 }

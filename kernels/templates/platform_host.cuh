@@ -40,6 +40,11 @@ NORMD_DEVICE void group_barrier(int group) {
   host_runtime->group_barrier(group, threads);
 }
 
+// Every thread of the warp arrives at an exchange before any leaves it.
+NORMD_DEVICE void warp_barrier() {
+  (void)host_runtime->shuffle_xor(0u, 0);
+}
+
 template <typename T>
 NORMD_DEVICE T* shared_memory() {
   return static_cast<T*>(host_runtime->shared_memory());
@@ -180,6 +185,23 @@ template <Hint hint, typename T, int count>
 NORMD_DEVICE void store_pack(T* address, const Pack<T, count>& pack) {
   typedef Pack<T, count> __attribute__((may_alias)) Seen;
   *reinterpret_cast<Seen*>(address) = pack;
+}
+
+// Packs of more than 16 bytes may begin on any 16: the machine's accesses there are no wider.
+NORMD_DEVICE void copy_to_shared(void* to, const void* from) {
+  copy_bytes<16>(to, from);
+}
+NORMD_DEVICE void copies_wait() {}
+
+template <typename T, int count>
+NORMD_DEVICE Pack<T, count> load_shared_here(const T* address) {
+  Pack<T, count> pack;
+  copy_bytes<sizeof(T) * count>(&pack, address);
+  return pack;
+}
+template <typename T, int count>
+NORMD_DEVICE void store_shared(T* address, const Pack<T, count>& pack) {
+  copy_bytes<sizeof(T) * count>(address, &pack);
 }
 
 }  // namespace normd

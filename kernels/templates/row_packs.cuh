@@ -30,34 +30,51 @@ NORMD_DEVICE float divide_by_columns(float value) {
 // Independent chains of additions over a thread's packs, and what they come to together.
 constexpr int chains = smaller_of(pack, 4);
 
+// Chains begin with a value, not with zero: an addition less each.
+struct ChainSums {
+  float deviation[chains];
+  float square[chains];
+
+  // The k-th deviation of a pack, the first that the thread has or another.
+  NORMD_DEVICE void add(int k, bool first, float value) {
+    if (first && k < chains) {
+      deviation[k] = value;
+      square[k] = value * value;
+    } else {
+      deviation[k % chains] += value;
+      square[k % chains] = fused_multiply_add(value, value, square[k % chains]);
+    }
+  }
+};
+
 NORMD_DEVICE float chains_total(const float (&part)[chains]) {
   if constexpr (chains == 4) return (part[0] + part[1]) + (part[2 % chains] + part[3 % chains]);
   if constexpr (chains == 2) return part[0] + part[1 % chains];
   return part[0];
 }
 
-// Elements of the pack at `column`, zero where the row has ended.
+// Elements of the pack that begins at `column` and lies at `from`, zero where the row has ended.
 template <Hint hint, int align, typename T>
-NORMD_DEVICE void load_at(const T* row, int column, Pack<T, pack>& out) {
+NORMD_DEVICE void load_at(const T* from, int column, Pack<T, pack>& out) {
   if (whole_packs || column + pack <= row_columns) {
-    load_elements<hint, align>(row + column, out);
+    load_elements<hint, align>(from, out);
   } else {
 #pragma unroll
     for (int k = 0; k < pack; ++k) {
-      out.element[k] = column + k < row_columns ? row[column + k] : T{};
+      out.element[k] = column + k < row_columns ? from[k] : T{};
     }
   }
 }
 
-// Stores what of the pack at `column` lies in the row.
+// Stores what of the pack that begins at `column` lies in the row.
 template <Hint hint>
-NORMD_DEVICE void store_at(y_type* row, int column, const Pack<y_type, pack>& y) {
+NORMD_DEVICE void store_at(y_type* to, int column, const Pack<y_type, pack>& y) {
   if (whole_packs || column + pack <= row_columns) {
-    store_elements<hint, y_align>(row + column, y);
+    store_elements<hint, y_align>(to, y);
   } else {
 #pragma unroll
     for (int k = 0; k < pack; ++k) {
-      if (column + k < row_columns) row[column + k] = y.element[k];
+      if (column + k < row_columns) to[k] = y.element[k];
     }
   }
 }
@@ -84,16 +101,16 @@ NORMD_DEVICE void apply_packs(const Pack<gamma_type, pack>& gamma,
 NORMD_DEVICE void load_gamma(const NormArguments& arguments, int column,
                              Pack<gamma_type, pack>& gamma) {
   if constexpr (has_gamma) {
-    load_at<Hint::read_only, gamma_align>(static_cast<const gamma_type*>(arguments.gamma), column,
-                                          gamma);
+    load_at<Hint::read_only, gamma_align>(static_cast<const gamma_type*>(arguments.gamma) + column,
+                                          column, gamma);
   }
 }
 
 NORMD_DEVICE void load_beta(const NormArguments& arguments, int column,
                             Pack<beta_type, pack>& beta) {
   if constexpr (has_beta) {
-    load_at<Hint::read_only, beta_align>(static_cast<const beta_type*>(arguments.beta), column,
-                                         beta);
+    load_at<Hint::read_only, beta_align>(static_cast<const beta_type*>(arguments.beta) + column,
+                                         column, beta);
   }
 }
 

@@ -33,10 +33,11 @@ struct Slice {
 
   template <Hint hint>
   NORMD_DEVICE void load(const x_type* row, Packs& x) const {
+    const x_type* const first = row + member * pack;  // the others lie at fixed distances
 #pragma unroll
     for (int i = 0; i < packs; ++i) {
       if (owns(i)) {
-        load_at<hint, x_align>(row, column(i), x[i]);
+        load_at<hint, x_align>(first + i * width * pack, column(i), x[i]);
       } else {
         x[i] = Pack<x_type, pack>{};
       }
@@ -55,8 +56,7 @@ struct Slice {
   // Sums of x - origin and of its square.
   NORMD_DEVICE void deviations(const Packs& x, float origin, float& deviation_sum,
                                float& square_sum) const {
-    float part[chains] = {};
-    float square[chains] = {};
+    ChainSums sums = {};
 #pragma unroll
     for (int i = 0; i < packs; ++i) {
       if (!owns(i)) continue;
@@ -65,26 +65,37 @@ struct Slice {
 #pragma unroll
       for (int k = 0; k < pack; ++k) {
         if (!whole_packs && column(i) + k >= row_columns) continue;
-        const float deviation = values[k] - origin;
-        part[k % chains] += deviation;
-        square[k % chains] = fused_multiply_add(deviation, deviation, square[k % chains]);
+        sums.add(k, i == 0, values[k] - origin);
       }
     }
-    deviation_sum = chains_total(part);
-    square_sum = chains_total(square);
+    deviation_sum = chains_total(sums.deviation);
+    square_sum = chains_total(sums.square);
+  }
+
+  // The same in a second pass, for which nothing but the packs is to be kept in registers.
+  NORMD_DEVICE void deviations_again(Packs& x, float origin, float& deviation_sum,
+                                     float& square_sum) const {
+    Packs again;
+#pragma unroll
+    for (int i = 0; i < packs; ++i) {
+      again[i] = x[i];
+      keep_packed(again[i]);
+    }
+    deviations(again, origin, deviation_sum, square_sum);
   }
 
   // Normalises, applies what `affine` holds, rounds once and stores.
   template <Hint hint, typename Affine>
   NORMD_DEVICE void store(const Packs& x, const RowMoments& moments, const Affine& affine,
                           y_type* row) const {
+    y_type* const first = row + member * pack;
 #pragma unroll
     for (int i = 0; i < packs; ++i) {
       if (!owns(i)) continue;
       float values[pack];
       normalise(x[i], moments, values);
       affine.apply(*this, i, values);
-      store_at<hint>(row, column(i), from_floats<y_type>(values));
+      store_at<hint>(first + i * width * pack, column(i), from_floats<y_type>(values));
     }
   }
 };
@@ -103,7 +114,10 @@ struct Affine {
   Pack<gamma_type, pack> gamma[has_gamma && held ? packs : 1];
   Pack<beta_type, pack> beta[has_beta && held ? packs : 1];
 
-  NORMD_DEVICE Affine(const NormArguments& of, const Slice<width>& slice) : arguments(of) {
+  NORMD_DEVICE explicit Affine(const NormArguments& of) : arguments(of) {}
+
+  // Asks for what is held.
+  NORMD_DEVICE void ask(const Slice<width>& slice) {
     if constexpr (held) {
 #pragma unroll
       for (int i = 0; i < packs; ++i) {
@@ -113,6 +127,8 @@ struct Affine {
       }
     }
   }
+
+  NORMD_DEVICE void wait() const {}
 
   NORMD_DEVICE void apply(const Slice<width>& slice, int i, float (&values)[pack]) const {
     if constexpr (held) {

@@ -4,6 +4,7 @@
 // are read once per thread. All exchange is by shuffles: no barrier, no shared memory.
 // For narrow rows, from one element to a few thousand.
 #include "row_slice.cuh"
+#include "shared_affine.cuh"
 
 namespace normd {
 
@@ -29,91 +30,115 @@ NORMD_DEVICE void rescue_rows(const NormArguments& arguments, long long first, i
   }
 }
 
-// As moments_near() has it, for all rows of the warp together: a row that has what it needs keeps
-// it while another goes on, and is as it would be beside any other.
-template <int as_floats>
-NORMD_DEVICE void moments_of_rows(const RowSlice& slice,
-                                  typename RowSlice::Packs (&x)[rows_per_group],
+// As moments_near() has it, for all rows of the warp together. A row that needs no second pass keeps
+// what the first one found, and so is as it would be beside any other.
+NORMD_DEVICE void moments_of_rows(const RowSlice& slice, RowSlice::Packs (&x)[rows_per_group],
                                   Moments (&found)[rows_per_group]) {
+  float sums[2 * rows_per_group];
   float origin[rows_per_group];
 #pragma unroll
   for (int r = 0; r < rows_per_group; ++r) {
     origin[r] = median_of_first(x[r][0]);
     if constexpr (lanes_per_row > 1) {
-      origin[r] = shuffle_from(origin[r], thread_index() % warp_lanes / lanes_per_row * lanes_per_row);
+      origin[r] = shuffle_from(origin[r], thread_index() % warp_lanes & ~(lanes_per_row - 1));
     }
-  }
-  bool known[rows_per_group] = {};
-#pragma unroll 1
-  for (int passes_left = 2; passes_left > 0; --passes_left) {
-    float sums[2 * rows_per_group];
-#pragma unroll
-    for (int r = 0; r < rows_per_group; ++r) {
-      slice.deviations(x[r], origin[r], sums[2 * r], sums[2 * r + 1]);
-    }
-    lanes_sums<lanes_per_row>(sums);
-    bool again = false;
-#pragma unroll
-    for (int r = 0; r < rows_per_group; ++r) {
-      if (known[r]) continue;
-      found[r] = moments_from(origin[r], sums[2 * r], sums[2 * r + 1], divisor_of(row_columns));
-      known[r] = near_enough(found[r], sums[2 * r]);
-      origin[r] = found[r].mean + found[r].correction;
-      again |= !known[r];
-    }
-    if (!warp_any<lanes_per_row>(again)) return;
-#pragma unroll
-    for (int r = 0; r < rows_per_group; ++r) slice.template keep<as_floats, registers_there>(x[r]);
   }
 #pragma unroll
   for (int r = 0; r < rows_per_group; ++r) {
-    if (!known[r]) found[r] = without_squares(found[r]);
+    slice.deviations(x[r], origin[r], sums[2 * r], sums[2 * r + 1]);
+  }
+  lanes_sums<lanes_per_row>(sums);
+  unsigned far = 0;
+#pragma unroll
+  for (int r = 0; r < rows_per_group; ++r) {
+    found[r] = moments_from(origin[r], sums[2 * r], sums[2 * r + 1], divisor_of(row_columns));
+    if (!near_enough(found[r], sums[2 * r])) far |= 1u << r;
+  }
+  if (!warp_any<lanes_per_row>(far != 0)) return;
+#pragma unroll
+  for (int r = 0; r < rows_per_group; ++r) {
+    origin[r] = found[r].mean + found[r].correction;
+    slice.deviations_again(x[r], origin[r], sums[2 * r], sums[2 * r + 1]);
+  }
+  lanes_sums<lanes_per_row>(sums);
+#pragma unroll
+  for (int r = 0; r < rows_per_group; ++r) {
+    if ((far >> r & 1u) == 0) continue;
+    found[r] = unless_drowned(
+        moments_from(origin[r], sums[2 * r], sums[2 * r + 1], divisor_of(row_columns)),
+        sums[2 * r]);
   }
 }
 
-NORMD_KERNEL_RESIDENT(normd_kernel, NormArguments, block_threads, blocks_wanted) {
-  constexpr int x_registers = rows_per_group * RowSlice::packs * pack_registers<x_type>;
-  using RowAffine = Affine<lanes_per_row, x_registers, registers_there>;
+// The rows of a group lie at fixed distances where rows are contiguous.
+NORMD_DEVICE const x_type* x_of(const NormArguments& arguments, long long row, int r) {
+  constexpr long long distance = groups_per_block;
+  if constexpr (rows_contiguous) return x_row(arguments, row) + r * distance * row_columns;
+  return x_row(arguments, row + r * distance);
+}
+NORMD_DEVICE y_type* y_of(const NormArguments& arguments, long long row, int r) {
+  constexpr long long distance = groups_per_block;
+  if constexpr (rows_contiguous) return y_row(arguments, row) + r * distance * row_columns;
+  return y_row(arguments, row + r * distance);
+}
+
+template <typename RowAffine>
+NORMD_DEVICE void work_on_rows(const NormArguments& arguments, RowAffine& affine) {
   // As floats x is one register per element.
-  constexpr int as_floats =
-      rows_per_group * RowSlice::packs * pack + RowAffine::held_registers + other_registers;
+  constexpr int as_floats = rows_per_group * RowSlice::packs * pack + other_registers;
   const RowSlice slice{thread_index() % lanes_per_row};
   const int group = thread_index() / lanes_per_row;
   const long long rows = arguments.rows;
-  const float epsilon = arguments.epsilon;
-
   for (long long first = block_index() * rows_per_block; first < rows;
        first += grid_blocks() * rows_per_block) {
-    // A group past the last row works on the last one and stores nothing: every lane of a warp
-    // takes part in every shuffle.
-    const auto row_of = [&](int r) { return first + r * groups_per_block + group; };
-    const auto clamped = [&](int r) { return row_of(r) < rows ? row_of(r) : rows - 1; };
-
-    typename RowSlice::Packs x[rows_per_group];
+    const long long row = first + group;
+    // A row past the last one is zeros, and is not stored: every lane of a warp takes part in every
+    // shuffle.
+    const auto exists = [&](int r) { return row + r * groups_per_block < rows; };
+    RowSlice::Packs x[rows_per_group];
 #pragma unroll
     for (int r = 0; r < rows_per_group; ++r) {
-      slice.template load<row_hint>(x_row(arguments, clamped(r)), x[r]);
+      if (exists(r)) {
+        slice.template load<row_hint>(x_of(arguments, row, r), x[r]);
+      } else {
+#pragma unroll
+        for (int i = 0; i < RowSlice::packs; ++i) x[r][i] = Pack<x_type, pack>{};
+      }
     }
-    const RowAffine affine(arguments, slice);
+    affine.ask(slice);
 
     Moments found[rows_per_group];
-    moments_of_rows<as_floats>(slice, x, found);
+    moments_of_rows(slice, x, found);
+    affine.wait();
 
     unsigned rescue = 0;
 #pragma unroll
     for (int r = 0; r < rows_per_group; ++r) {
       slice.template keep<as_floats, registers_there>(x[r]);
-      const RowMoments moments = row_moments(found[r], epsilon);
+      const RowMoments moments = row_moments(found[r], arguments.epsilon);
       if (moments.rescue) {
         rescue |= 1u << r;
-      } else if (row_of(r) < rows) {
-        slice.template store<row_hint>(x[r], moments, affine, y_row(arguments, row_of(r)));
-        if (slice.member == 0) store_statistics(arguments, row_of(r), moments);
+      } else if (exists(r)) {
+        slice.template store<row_hint>(x[r], moments, affine, y_of(arguments, row, r));
+        if (slice.member == 0) {
+          store_statistics(arguments, row + r * groups_per_block, moments);
+        }
       }
     }
     if (warp_any<lanes_per_row>(rescue != 0)) {
-      rescue_rows(arguments, first + group, slice.member, rescue);
+      rescue_rows(arguments, row, slice.member, rescue);
     }
+  }
+}
+
+NORMD_KERNEL_RESIDENT(normd_kernel, NormArguments, block_threads, blocks_wanted) {
+  if constexpr (affine_shared != 0) {
+    BlockAffine affine(arguments);
+    work_on_rows(arguments, affine);
+  } else {
+    constexpr int x_registers = rows_per_group * RowSlice::packs * pack_registers<x_type>;
+    Affine<lanes_per_row, x_registers, registers_there> affine(arguments);
+    work_on_rows(arguments, affine);
   }
 }
 

@@ -3,7 +3,7 @@
 import unittest
 
 import bench_path  # noqa: F401
-from bench.compare import grid, peers, statistics
+from bench.compare import grid, options, peers, statistics
 from bench.compare.grid import Case
 
 
@@ -45,6 +45,25 @@ class GridTest(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "shapes.txt:2: .*4096 bf16"):
             grid.parse_list("1x64 bf16\n4096 bf16\n", "shapes.txt")
 
+    def test_the_odd_widths_stand_aligned_and_shifted_beside_their_even_neighbours(self):
+        cases = set(grid.odd_grid())
+        for odd, even in ((1001, 1000), (4095, 4096), (8191, 8192)):
+            for dtype, element_bytes in (("bf16", 2), ("fp16", 2), ("fp32", 4)):
+                rows = (128 << 20) // (odd * element_bytes)
+                self.assertIn(Case(dtype, rows, odd), cases)
+                shifted = Case(dtype, rows, odd, shift=1)
+                self.assertIn(shifted, cases)
+                self.assertEqual(shifted.align_bytes, element_bytes)
+                self.assertIn(Case(dtype, (128 << 20) // (even * element_bytes), even), cases)
+        self.assertEqual(len(cases), 27)
+
+    def test_several_grids_are_one_list_without_a_case_twice(self):
+        cases = grid.by_names("full,models,odd")
+        self.assertEqual(len(cases), len(set(cases)))
+        self.assertEqual(set(cases), {*grid.full_grid(), *grid.models_grid(), *grid.odd_grid()})
+        with self.assertRaisesRegex(ValueError, "huge"):
+            grid.by_names("full,huge")
+
     def test_slices_part_the_grid_without_rest_or_overlap(self):
         cases = grid.full_grid()
         parts = [grid.slice_of(cases, index, 4) for index in (1, 2, 3, 4)]
@@ -58,18 +77,27 @@ class GridTest(unittest.TestCase):
 
 
 class PeersTest(unittest.TestCase):
-    def test_what_is_slow_to_compile_takes_part_when_asked_only(self):
+    def test_what_searches_for_seconds_takes_part_when_asked_only(self):
         names = [peer.name for peer in peers.choose("default")]
-        self.assertNotIn("torch_compile", names)
-        self.assertIn("torch_eager", names)
-        added = [peer.name for peer in peers.choose("+torch_compile")]
-        self.assertEqual(sorted(added), sorted([*names, "torch_compile"]))
+        self.assertNotIn("helion_tuned", names)
+        self.assertIn("torch_compile", names)
+        added = [peer.name for peer in peers.choose("+helion_tuned")]
+        self.assertEqual(sorted(added), sorted([*names, "helion_tuned"]))
         self.assertEqual([peer.name for peer in peers.choose("liger,quack")], ["liger", "quack"])
         self.assertEqual(peers.choose("all"), peers.PEERS)
 
     def test_an_unknown_peer_is_refused(self):
         with self.assertRaisesRegex(ValueError, "oneflow"):
             peers.choose("torch_eager,oneflow")
+
+
+class DevicesTest(unittest.TestCase):
+    def test_devices_are_all_or_those_named(self):
+        self.assertEqual(options.chosen_devices("all", 3), [0, 1, 2])
+        self.assertEqual(options.chosen_devices("2,0", 3), [2, 0])
+        for text in ("3", "a", ""):
+            with self.assertRaises(ValueError, msg=text):
+                options.chosen_devices(text, 3)
 
 
 class StatisticsTest(unittest.TestCase):

@@ -30,9 +30,10 @@ class TableTest(unittest.TestCase):
     def test_each_cache_state_of_a_shape_has_a_line_with_its_figures(self):
         lines = table.shapes_table(sample()).splitlines()
         self.assertEqual(len(lines), 1 + 4 + 1)
-        self.assertEqual(lines[1].split()[:11], ["bf16", "16384", "4096", "both", "none", "cold",
-                                                 "64.60", "67.00", "0.96", "1.07", "liger"])
-        self.assertEqual(lines[3].split()[5], "warm")
+        self.assertEqual(lines[1].split()[:12], ["bf16", "16384", "4096", "both", "none", "0",
+                                                 "cold", "64.60", "67.00", "0.96", "1.07",
+                                                 "liger"])
+        self.assertEqual(lines[3].split()[6], "warm")
 
     def test_a_shape_behind_the_best_peer_is_called_slower(self):
         line = next(line for line in table.shapes_table(sample()).splitlines() if "32768" in line)
@@ -40,10 +41,14 @@ class TableTest(unittest.TestCase):
         self.assertIn("0.91", line)
 
     def test_overlapping_intervals_are_not_called_slower(self):
-        entry = figures(1.0, 100.0, {"a": peer(98.9)})
+        self.assertFalse(table.passes(figures(1.0, 100.0, {"a": peer(98.0)})))
+        self.assertTrue(table.passes(figures(1.0, 100.0, {"a": peer(98.9)})))
+
+    def test_a_shape_is_also_judged_against_some_of_the_peers(self):
+        entry = figures(1.0, 100.0, {"a": peer(90.0), "b": peer(110.0)})
         self.assertFalse(table.passes(entry))
-        entry["overlaps"] = True
-        self.assertTrue(table.passes(entry))
+        self.assertTrue(table.passes(entry, ("b",)))
+        self.assertIsNone(table.passes(entry, ("c",)))
 
     def test_a_wrong_peer_is_marked_and_an_absent_one_is_a_dash(self):
         text = table.shapes_table(sample())
@@ -75,6 +80,17 @@ class TableTest(unittest.TestCase):
         lines = table.errors_table(rows).splitlines()
         self.assertNotIn("larger", lines[1])
         self.assertTrue(lines[2].endswith("larger"))
+
+    def test_a_template_of_ours_counts_as_ours(self):
+        rows = [{"dtype": "fp32", "rows": 64, "columns": 4096, "kind": "normal", "half_unit": 1e-7,
+                 "normd": 5e-7, "templates": {"sub_warp": theirs},
+                 "peers": {"torch_eager": 5e-7, "liger": "not finite"}}
+                for theirs in (5.5e-7, 7e-7, "not finite")]
+        lines = table.errors_table(rows).splitlines()
+        self.assertEqual(lines[0].split()[5:], ["normd", "sub_warp", "torch_eager", "liger"])
+        self.assertTrue(lines[1].endswith("not finite"))
+        self.assertTrue(lines[2].endswith("larger"))
+        self.assertTrue(lines[3].endswith("WRONG"))
 
 
 class PlotsTest(unittest.TestCase):

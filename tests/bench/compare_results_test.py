@@ -35,6 +35,9 @@ class SchemaTest(unittest.TestCase):
         found = results.complaints(document([row(fits_l2=True)]))
         self.assertEqual(found, ["row 0: fits in L2 but has no warm figures"])
 
+    def test_a_shifted_case_is_another_than_the_aligned_one(self):
+        self.assertEqual(results.complaints(document([row(), row(shift=1)])), [])
+
     def test_two_rows_of_one_case_are_refused(self):
         self.assertEqual(results.complaints(document([row(), row()])),
                          ["two rows are of one case"])
@@ -75,9 +78,28 @@ class MergeTest(unittest.TestCase):
     def test_a_reference_copy_more_than_one_percent_off_is_refused(self):
         for begin, end in ((66000.0, 65000.0), (65000.0, 64300.0)):
             part = document([row()])
-            part["slices"][0].update(reference_begin_ns=begin, reference_end_ns=end)
+            part["slices"][0]["reference"][0].update(begin_ns=begin, end_ns=end)
             with self.assertRaisesRegex(results.MergeRefused, "reference copy"):
                 results.merge(document([row()]), part)
+
+    def test_each_device_is_held_to_its_own_reference_copy(self):
+        other = {"device": "0b", "begin_ns": 67000.0, "end_ns": 67100.0}
+        part = document([row()])
+        part["slices"][0]["reference"].append(other)
+        merged = results.merge(document([row()]), part)
+        self.assertEqual(results.known_reference_ns(merged, "0b"), 67000.0)
+        later = document([row()])
+        later["slices"][0]["reference"] = [{**other, "begin_ns": 65000.0}]
+        with self.assertRaisesRegex(results.MergeRefused, "device 0b"):
+            results.merge(merged, later)
+
+    def test_a_device_that_drifts_within_its_first_slice_is_refused(self):
+        part = document([row()])
+        part["slices"][0]["reference"][0]["end_ns"] = 66000.0
+        with self.assertRaisesRegex(results.MergeRefused, "slice's end"):
+            results.check_references(part, part)
+        part["slices"][0]["reference"][0]["end_ns"] = None
+        results.check_references(part, part)
 
     def test_another_driver_gpu_or_library_version_is_refused(self):
         for changes in ({"driver": "14.0"}, {"gpu": "NVIDIA B200"},

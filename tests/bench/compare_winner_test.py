@@ -1,12 +1,9 @@
-"""From a case to the stored winner, with a made-up normctl and a store of the real schema's
-tables; and how a stored launch becomes a grid."""
+"""A winner out of a store of the real schema's tables, and how a stored launch becomes a grid."""
 
 import ctypes
-import json
 import pathlib
 import re
 import sqlite3
-import stat
 import tempfile
 import unittest
 
@@ -18,15 +15,6 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 LAUNCH = ("entries=normd_kernel block=256 cluster=4 shared_bytes=1024 cooperative=0 "
           "rows_per_block=2 blocks_per_row=4 resident=0 blocks_max=528 workspace_bytes=0 "
           "workspace_bytes_per_row=8")
-
-# Answers `explain` from one file and `tune` from another, and keeps what it was asked.
-NORMCTL = """#!/bin/sh
-echo "$@" >> "$(dirname "$0")/asked"
-cat "$(dirname "$0")/$1.json" 2>/dev/null && exit 0
-echo "normctl: made to fail" >&2
-exit 1
-"""
-
 
 class LaunchTest(unittest.TestCase):
     def test_the_text_of_the_store_is_read(self):
@@ -92,60 +80,21 @@ class WinnerTest(unittest.TestCase):
         self.folder = tempfile.TemporaryDirectory()
         self.addCleanup(self.folder.cleanup)
         self.path = pathlib.Path(self.folder.name)
-        program = self.path / "normctl"
-        program.write_text(NORMCTL, encoding="utf-8")
-        program.chmod(program.stat().st_mode | stat.S_IXUSR)
-        self.options = winner.TunerOptions(normctl=str(program), store=self.folder.name,
-                                           budget="5s", device_name="NVIDIA H200")
-        self.case = Case("bf16", 128, 1024, "both_fp32", "mean_rstd")
 
-    def answer(self, command, text):
-        (self.path / f"{command}.json").write_text(text, encoding="utf-8")
-
-    def asked(self):
-        return (self.path / "asked").read_text(encoding="utf-8").splitlines()
-
-    def hit(self, device="NVIDIA H200", stale=""):
-        return json.dumps({"hits": [{"key": "k", "device_name": device, "stale_because": stale}]})
-
-    def test_a_stored_winner_is_taken_without_tuning(self):
+    def test_a_stored_winner_is_read_with_its_launch_and_binary(self):
         make_store(self.path)
-        self.answer("explain", self.hit())
-        found = winner.find_winner(self.options, self.case)
+        found = winner.read_winner(self.folder.name, "k")
         self.assertEqual((found.candidate, found.binary), ("sub_warp", b"\x7fELF"))
-        self.assertEqual(len(self.asked()), 1)
-
-    def test_a_stale_winner_or_another_devices_is_tuned_anew(self):
-        make_store(self.path)
-        self.answer("tune", '{"winner": {"key": "k"}}')
-        for hit in (self.hit(stale="the text changed"), self.hit(device="NVIDIA A100"),
-                    '{"hits": []}'):
-            self.answer("explain", hit)
-            winner.find_winner(self.options, self.case)
-            self.assertTrue(self.asked()[-1].startswith("tune 128x1024 --dtype bf16"), hit)
-
-    def test_the_tuner_is_asked_for_exactly_this_problem(self):
-        make_store(self.path)
-        self.answer("tune", '{"winner": {"key": "k"}}')
-        winner.tune(self.options, self.case)
-        self.assertEqual(
-            self.asked(),
-            [f"tune 128x1024 --dtype bf16 --affine both --stats mean_rstd --bucket-mode bucketed "
-             f"--gamma-dtype fp32 --beta-dtype fp32 --no-daemon --budget 5s "
-             f"--store {self.folder.name} --json"])
-
-    def test_a_failed_tuning_says_why(self):
-        with self.assertRaisesRegex(winner.TuningFailed, "made to fail"):
-            winner.find_winner(self.options, self.case)
+        self.assertEqual(found.launch.block, 256)
 
     def test_a_file_that_is_no_store_is_refused(self):
         make_store(self.path, application_id=1)
-        with self.assertRaisesRegex(winner.TuningFailed, "no store"):
+        with self.assertRaisesRegex(winner.NoWinner, "no store"):
             winner.read_winner(self.folder.name, "k")
 
     def test_a_key_without_a_binary_is_told(self):
         make_store(self.path)
-        with self.assertRaisesRegex(winner.TuningFailed, "no winner with a binary"):
+        with self.assertRaisesRegex(winner.NoWinner, "no winner with a binary"):
             winner.read_winner(self.folder.name, "other")
 
     def test_the_store_has_the_columns_that_are_read(self):

@@ -15,7 +15,8 @@ def figures(copy_ns, ours_ns, peers):
 
 def row(dtype="bf16", rows=16384, columns=4096, warm=None, **changes):
     made = {"dtype": dtype, "rows": rows, "columns": columns, "affine": "both", "stats": "none",
-            "fits_l2": warm is not None, "candidate": "sub_warp threads=128", "max_error": 0.0156,
+            "shift": 0, "fits_l2": warm is not None, "candidate": "sub_warp threads=128",
+            "max_error": 0.0156,
             "wrong": False, "warm": warm,
             **figures(64600.0, 67000.0, {"torch_eager": peer(102920.0), "liger": peer(71900.0)})}
     return {**made, **changes}
@@ -27,6 +28,7 @@ def document(rows, reference_ns=65000.0, **changes):
             "command": "python3 -m bench.compare", "l2_bytes": 62914560,
             "reference_copy": {"bytes": 134217728, "ns": reference_ns}, "not_installed": {},
             "slices": [{"slice": "1/1", "date": "2026-01-01T00:00:00Z",
-                        "reference_begin_ns": reference_ns, "reference_end_ns": reference_ns}],
+                        "reference": [{"device": "0a", "begin_ns": reference_ns,
+                                       "end_ns": reference_ns}]}],
             "rows": rows}
     return {**made, **changes}

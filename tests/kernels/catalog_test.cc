@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "tests/kernels/catalog_samples.h"
@@ -155,6 +156,8 @@ TEST(CatalogTest, rows_per_block_follow_from_the_axes) {
       expected = candidate.value("rows_per_block");
     } else if (candidate.template_name == "warp_welford") {
       expected = candidate.value("threads") / 32;
+    } else if (candidate.template_name == "thread_rows") {
+      expected = candidate.value("threads") * candidate.value("rows_per_thread");
     } else if (candidate.template_name.starts_with("thread_")) {
       expected = candidate.value("threads");
     }
@@ -194,6 +197,30 @@ TEST(CatalogTest, accesses_are_no_wider_than_the_rows_allow) {
     widest = std::max(widest, candidate.value("vector_bytes"));
   }
   EXPECT_EQ(widest, 16);
+}
+
+// Several rows of a thread share an access, or an access the ends of two rows.
+TEST(CatalogTest, rows_of_a_few_elements_are_read_by_full_accesses_whatever_their_width) {
+  for (const DType dtype : {DType::bf16, DType::fp32}) {
+    for (std::int64_t columns = 1; columns <= 32; ++columns) {
+      const Problem problem = square((1 << 26) / columns, columns, dtype);
+      const auto candidates = enumerate(*find_template("thread_rows"), problem, h200());
+      ASSERT_FALSE(candidates.empty()) << to_text(problem);
+      for (const Candidate& candidate : candidates) {
+        EXPECT_EQ(candidate.value("vector_bytes"), 16) << to_text(candidate);
+      }
+      // Among the first that a tuning tries, where rows begin anywhere.
+      if (columns % 2 == 0) continue;
+      const auto ranked = ranked_candidates(problem, h200());
+      const auto place = std::find_if(ranked.begin(), ranked.end(), [](const Candidate& candidate) {
+        return candidate.template_name == "thread_rows";
+      });
+      EXPECT_LT(place - ranked.begin(), 10) << to_text(problem);
+    }
+  }
+  Problem strided = square(100000, 7);
+  strided.rows_layout = RowsLayout::strided;
+  EXPECT_TRUE(enumerate(*find_template("thread_rows"), strided, h200()).empty());
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
-"""scripts/test and scripts/run-packaged-tests call nothing passed that did not run: a missing
-program, a label without tests and a run that ended badly are failures, a named lack is left out."""
+"""scripts/test, scripts/run-packaged-tests and scripts/sanitize-gpu call nothing passed that did
+not run: a missing program, a label without tests and a run that ended badly are failures, a named
+lack is left out."""
 
 import pathlib
 import subprocess
@@ -113,6 +114,59 @@ class Package(unittest.TestCase):
     def test_a_label_without_a_test_is_a_failure(self):
         code, out = self.run_package(("good", "/bin/true"), labels=("unit", "e2e"))
         self.assertEqual((code, "no test has the label e2e" in out), (1, True), out)
+
+
+# A compute-sanitizer that says what it is told to.
+RAN = "[==========] 3 tests from 1 test suite ran. (1 ms total)"
+
+
+class Sanitize(unittest.TestCase):
+    def sanitize(self, says, code, *options):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder)
+            for below in ("scripts", "libexec/normd/tests"):
+                (path / below).mkdir(parents=True)
+            (path / "said").write_text("\n".join(says) + "\n", encoding="utf-8")
+            for name, text in {"libexec/normd/tests/sanitized_gpu_test": "exit 1",
+                               "tool": f"cat {path}/said; exit {code}"}.items():
+                (path / name).write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
+                (path / name).chmod(0o755)
+            script = path / "scripts/sanitize-gpu"
+            script.write_bytes((ROOT / "scripts/sanitize-gpu").read_bytes())
+            done = subprocess.run(["bash", script, "--sanitizer", path / "tool", *options],
+                                  capture_output=True, text=True, check=False)
+            return done.returncode, done.stdout + done.stderr
+
+    def expect(self, says, code, expected, *words, options=()):
+        got, out = self.sanitize(says, code, *options)
+        self.assertEqual(got, expected, out)
+        for word in words:
+            self.assertIn(word, out)
+
+    def test_four_clean_tools_are_clean(self):
+        self.expect([RAN, "========= ERROR SUMMARY: 0 errors"], 0, 0,
+                    *(f"{tool:10} clean, 3 cases" for tool in
+                      ("memcheck", "racecheck", "initcheck", "synccheck")))
+
+    def test_a_report_a_bad_end_and_silence_are_failures(self):
+        self.expect([RAN, "========= ERROR SUMMARY: 2 errors"], 99, 1, "FAILED, 2 reports")
+        self.expect([RAN, "========= ERROR SUMMARY: 0 errors"], 1, 1, "exit code 1")
+        self.expect([RAN], 0, 1, "FAILED, no reports")
+        self.expect(["========= ERROR SUMMARY: 0 errors"], 0, 1, "no cases")
+
+    def test_a_hazard_is_a_failure_whatever_its_severity(self):
+        self.expect([RAN, "========= RACECHECK SUMMARY: 1 hazard displayed (0 errors, 1 warning)"],
+                    0, 1, "racecheck  FAILED, 1 reports", options=("--tool", "racecheck"))
+
+    def test_a_planted_fault_must_be_found(self):
+        found = [RAN, "========= ERROR SUMMARY: 1 error"]
+        self.expect(found, 99, 0, "synccheck  found the planted fault", options=("--self-test",))
+        clean = [RAN, "========= ERROR SUMMARY: 0 errors"]
+        self.expect(clean, 0, 1, "did not find the planted fault", options=("--self-test",))
+
+    def test_no_gpu_is_left_out_and_no_sanitizer_an_error(self):
+        self.expect(["skipped: no GPU is visible"], 77, 77, "left out: skipped: no GPU")
+        self.expect([], 0, 2, "no compute-sanitizer", options=("--sanitizer", "/nowhere/tool"))
 
 
 if __name__ == "__main__":

@@ -46,6 +46,13 @@ extern "C" __global__ void write_nowhere(Arguments arguments) {
   arguments.x[(1ll << 44) + threadIdx.x] = 1.0f;
 }
 
+// Sixteen lanes of each warp wait for those that have ended, and a lane names others than itself.
+extern "C" __global__ void half_a_barrier(Arguments) {
+  const unsigned half = __ballot_sync(0xffffffffu, threadIdx.x % 32 < 16);
+  if (threadIdx.x % 32 <= 16) __syncwarp(half);
+  if (threadIdx.x % 32 < 16) __syncthreads();
+}
+
 extern "C" __global__ void trap(Arguments arguments) { __trap(); }
 
 #if __CUDA_ARCH__ >= 900

@@ -58,8 +58,12 @@ Shape shape_of(RowKind kind, DType dtype) {
       return {1e5, 1.0};
     case RowKind::huge:
       return {0.0, dtype == DType::fp16 ? 2e4 : 1e30};
+    case RowKind::sum_overflows:
+      return dtype == DType::fp16 ? Shape{3e4, 5e3} : Shape{8.5e37, 2e37};
     case RowKind::tiny:
-      return {0.0, dtype == DType::fp16 ? 1e-6 : 1e-25};
+      return {0.0, dtype == DType::fp16 ? 1e-4 : 1e-25};
+    case RowKind::subnormal:
+      return {0.0, dtype == DType::fp16 ? 1e-6 : 1e-39};
     default:
       return {0.0, 1.0};
   }
@@ -73,8 +77,10 @@ std::vector<RowKind> row_kinds(DType x, Grade grade) {
                                 RowKind::with_nan, RowKind::ramp,     RowKind::with_infinity};
   if (x == DType::fp32) kinds.push_back(RowKind::mean_1e5);
   if (grade == Grade::exact) {
-    kinds.push_back(RowKind::huge);
-    kinds.push_back(RowKind::tiny);
+    for (const RowKind kind :
+         {RowKind::huge, RowKind::sum_overflows, RowKind::tiny, RowKind::subnormal}) {
+      kinds.push_back(kind);
+    }
   }
   return kinds;
 }
@@ -103,8 +109,12 @@ std::string_view row_kind_name(RowKind kind) {
       return "with_infinity";
     case RowKind::huge:
       return "huge";
+    case RowKind::sum_overflows:
+      return "sum_overflows";
     case RowKind::tiny:
       return "tiny";
+    case RowKind::subnormal:
+      return "subnormal";
   }
   NORMD_CHECK(false);
 }

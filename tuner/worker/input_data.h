@@ -24,11 +24,14 @@ enum class RowKind : std::uint8_t {
   ramp,           // 0, 1, 2, ... scaled into range
   with_nan,       // normal, one NaN in the last column
   with_infinity,  // normal, one +infinity in the first column
-  huge,           // squares overflow fp32; not for teaching templates
-  tiny,           // squares underflow fp32; not for teaching templates
+  // The rest is not for teaching templates.
+  huge,           // squares overflow fp32
+  sum_overflows,  // around 8.5e37: the plain sum overflows fp32, and in fp16 its own dtype
+  tiny,           // squares underflow fp32
+  subnormal,      // values below the smallest normal number
 };
 
-inline constexpr int row_kinds_max = 12;
+inline constexpr int row_kinds_max = 14;
 
 // Random data repeats with this period: a prime, and so no multiple of any likely row or block.
 inline constexpr std::int64_t tile_elements = 1048573;

@@ -10,8 +10,9 @@ import importlib.metadata
 class Peer:
     name: str
     distribution: str       # whose version is recorded
-    by_default: bool = True  # false: takes seconds a shape to compile or search
+    by_default: bool = True  # false: searches for seconds a shape
     words: str = ""
+    prepared: bool = False   # what it compiles stays on disk for other processes
 
     def module(self):
         return importlib.import_module(f"{__name__}.{self.name}")
@@ -25,16 +26,17 @@ class Peer:
 
 PEERS = (
     Peer("torch_eager", "torch", words="torch.nn.functional.layer_norm"),
-    Peer("torch_compile", "torch", False, "the same, by torch.compile"),
-    Peer("triton_tiles", "triton", words="one block a row, three loops over tiles"),
-    Peer("triton_welford", "triton", words="one block a row, Welford over tiles, then a loop"),
-    Peer("triton_row", "triton", words="whole rows in registers, several a block"),
-    Peer("liger", "liger-kernel"),
-    Peer("quack", "quack-kernels"),
+    Peer("torch_compile", "torch", words="the same, by torch.compile", prepared=True),
+    Peer("triton_tiles", "triton", words="one block a row, three loops over tiles", prepared=True),
+    Peer("triton_welford", "triton", words="one block a row, Welford over tiles, then a loop",
+         prepared=True),
+    Peer("triton_row", "triton", words="whole rows in registers, several a block", prepared=True),
+    Peer("liger", "liger-kernel", prepared=True),
+    Peer("quack", "quack-kernels", prepared=True),
     Peer("flashinfer_norm", "flashinfer-python"),
     Peer("transformer_engine_norm", "transformer-engine"),
     Peer("cudnn_frontend", "nvidia-cudnn-frontend"),
-    Peer("helion_kernel", "helion", words="its default configuration"),
+    Peer("helion_kernel", "helion", words="its default configuration", prepared=True),
     Peer("helion_tuned", "helion", False, "its quick search"),
     Peer("apex_fast", "apex", words="contrib.layer_norm"),
     Peer("flash_attn_triton", "flash-attn", words="ops.triton.layer_norm"),

@@ -7,6 +7,8 @@ from bench.compare.contender import Unsupported
 
 
 def make(case, inputs):
+    if case.shift:
+        raise Unsupported("wants tensors at aligned addresses")
     if case.dtype != "bf16":
         raise Unsupported("takes bf16 only")
     if inputs.wants_stats:

@@ -4,11 +4,15 @@ import torch
 import transformer_engine.pytorch  # loads the library that the next import needs
 import transformer_engine_torch as engine
 
+from bench.compare.contender import Unsupported
+
 DTYPE = {torch.float32: engine.DType.kFloat32, torch.float16: engine.DType.kFloat16,
          torch.bfloat16: engine.DType.kBFloat16}
 
 
-def make(_, inputs):
+def make(case, inputs):
+    if case.shift:
+        raise Unsupported("wants tensors at aligned addresses")
     dtype = inputs.x_dtype if inputs.gamma is None else inputs.gamma.dtype
     gamma, beta = inputs.gamma_as(dtype), inputs.beta_as(dtype)
     out_dtype = DTYPE[inputs.x_dtype]

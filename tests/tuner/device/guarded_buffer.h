@@ -1,6 +1,7 @@
 // GuardedBuffer: device memory with guard bytes before and after it, at an address aligned to
 // exactly `align` bytes and no better. Where the address sanitizer watches the host device, the
-// guards are closed to it, so that reading them is found out too. For test programs only.
+// guards are closed to it, so that reading them is found out too. Where a GPU's sanitizer watches,
+// the memory's own end is the better guard: then there are none. For test programs only.
 #pragma once
 
 #include <memory>
@@ -16,15 +17,28 @@
 
 namespace normd {
 
+// What lies around a buffer: bytes that must not change, or nothing after its last byte.
+enum class Guards { bytes, none };
+
 class GuardedBuffer {
  public:
+  struct Setting {
+    std::size_t align = 1;
+    Guards guards = Guards::bytes;
+  };
+
   // No bytes: no memory, and address() is null.
-  GuardedBuffer(Device& device, std::string name, std::size_t bytes, std::size_t align)
-      : device_(device), name_(std::move(name)), bytes_(bytes), begin_(guard_bytes + align) {
+  GuardedBuffer(Device& device, std::string name, std::size_t bytes, const Setting& setting)
+      : device_(device),
+        name_(std::move(name)),
+        bytes_(bytes),
+        guard_bytes_(setting.guards == Guards::bytes ? 256 : 0),
+        begin_(guard_bytes_ + setting.align) {
     if (bytes == 0) return;
-    auto memory = device.allocate(begin_ + bytes + guard_bytes);
+    auto memory = device.allocate(begin_ + bytes + guard_bytes_);
     NORMD_CHECK(memory.has_value());
     memory_ = std::move(*memory);
+    if (guard_bytes_ == 0) return;
     NORMD_CHECK(device.fill(memory_->address(), guard, memory_->bytes()).has_value());
     close_guards();
   }
@@ -53,7 +67,7 @@ class GuardedBuffer {
     return values;
   }
   bool guards_intact() {
-    if (!memory_) return true;
+    if (!memory_ || guard_bytes_ == 0) return true;
     open_guards();
     std::vector<unsigned char> all(memory_->bytes());
     NORMD_CHECK(device_.copy_out(all.data(), base(), all.size()).has_value());
@@ -66,7 +80,6 @@ class GuardedBuffer {
   }
 
  private:
-  static constexpr std::size_t guard_bytes = 256;
   static constexpr unsigned char guard = 0xc5;
 
   char* base() const { return static_cast<char*>(memory_->address()); }
@@ -74,18 +87,19 @@ class GuardedBuffer {
   void close_guards() {
 #if defined(__SANITIZE_ADDRESS__)
     ASAN_POISON_MEMORY_REGION(base(), begin_);
-    ASAN_POISON_MEMORY_REGION(base() + begin_ + bytes_, guard_bytes);
+    ASAN_POISON_MEMORY_REGION(base() + begin_ + bytes_, guard_bytes_);
 #endif
   }
   void open_guards() {
 #if defined(__SANITIZE_ADDRESS__)
-    if (memory_) ASAN_UNPOISON_MEMORY_REGION(base(), begin_ + bytes_ + guard_bytes);
+    if (memory_) ASAN_UNPOISON_MEMORY_REGION(base(), begin_ + bytes_ + guard_bytes_);
 #endif
   }
 
   Device& device_;
   std::string name_;
   std::size_t bytes_;
+  std::size_t guard_bytes_;
   std::size_t begin_;
   std::unique_ptr<Memory> memory_;
 };

@@ -94,8 +94,8 @@ const void* address_or_null(const Bytes& bytes) {
 
 // All buffers of one launch, filled for it.
 struct Buffers {
-  Buffers(Device& device, const NormInputs& inputs, Place place)
-      : Buffers(device, inputs, inputs.problem, place == Place::apart) {
+  Buffers(Device& device, const NormInputs& inputs, Place place, Guards guards)
+      : Buffers(device, inputs, inputs.problem, place == Place::apart, guards) {
     x.write(inputs.x);
     gamma.write(inputs.gamma);
     beta.write(inputs.beta);
@@ -133,14 +133,17 @@ struct Buffers {
   GuardedBuffer x, gamma, beta, y, mean, rstd;
 
  private:
-  Buffers(Device& device, const NormInputs& inputs, const Problem& problem, bool apart)
-      : x(device, "x", inputs.x.size(), align_of(problem, problem.x)),
-        gamma(device, "gamma", inputs.gamma.size(), align_of(problem, problem.gamma)),
-        beta(device, "beta", inputs.beta.size(), align_of(problem, problem.beta)),
+  Buffers(Device& device, const NormInputs& inputs, const Problem& problem, bool apart,
+          Guards guards)
+      : x(device, "x", inputs.x.size(), {align_of(problem, problem.x), guards}),
+        gamma(device, "gamma", inputs.gamma.size(), {align_of(problem, problem.gamma), guards}),
+        beta(device, "beta", inputs.beta.size(), {align_of(problem, problem.beta), guards}),
         y(device, "y", apart ? strided_bytes(problem, problem.y, inputs.y_row_stride) : 0,
-          align_of(problem, problem.y)),
-        mean(device, "mean", wants_mean(problem.stats) ? row_floats(problem) : 0, sizeof(float)),
-        rstd(device, "rstd", wants_rstd(problem.stats) ? row_floats(problem) : 0, sizeof(float)) {}
+          {align_of(problem, problem.y), guards}),
+        mean(device, "mean", wants_mean(problem.stats) ? row_floats(problem) : 0,
+             {sizeof(float), guards}),
+        rstd(device, "rstd", wants_rstd(problem.stats) ? row_floats(problem) : 0,
+             {sizeof(float), guards}) {}
 
   // What the problem promises of each address, and no tensor less than its own element.
   static std::size_t align_of(const Problem& problem, const std::optional<DType>& dtype) {
@@ -243,12 +246,12 @@ std::string NormOutputs::all_bytes(const Problem& problem) const {
 }
 
 Result<NormOutputs> run_guarded(Device& device, Kernel& kernel, const NormInputs& inputs,
-                                Place place, void* workspace) {
+                                Place place, void* workspace, Guards guards) {
   const Problem& problem = inputs.problem;
   NORMD_CHECK(place == Place::apart || problem.x == problem.y);
   const std::int64_t y_row_stride =
       place == Place::apart ? inputs.y_row_stride : inputs.x_row_stride;
-  Buffers buffers(device, inputs, place);
+  Buffers buffers(device, inputs, place, guards);
   GuardedBuffer own(device, "workspace",
                     workspace != nullptr ? 0 : workspace_bytes(kernel.launch(), problem.rows),
                     workspace_align_bytes);

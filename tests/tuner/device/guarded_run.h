@@ -9,6 +9,7 @@
 
 #include "kernels/arguments.h"
 #include "kernels/tolerance.h"
+#include "tests/tuner/device/guarded_buffer.h"
 #include "tuner/device/device.h"
 
 namespace normd {
@@ -54,6 +55,7 @@ enum class Place { apart, in_place };
 // Launches over all rows of the inputs. The poison is a number that no answer holds. The workspace
 // is a new one unless one is given.
 Result<NormOutputs> run_guarded(Device& device, Kernel& kernel, const NormInputs& inputs,
-                                Place place, void* workspace = nullptr);
+                                Place place, void* workspace = nullptr,
+                                Guards guards = Guards::bytes);
 
 }  // namespace normd

@@ -39,6 +39,30 @@ NORMD_KERNEL(rotate, NormArguments, 64) {
   static_cast<float*>(arguments.y)[thread_index()] = value;
 }
 
+NORMD_KERNEL(rotate_in_warps, NormArguments, 64) {
+  float* shared = shared_memory<float>() + thread_index() / 32 * 32;
+  const int lane = thread_index() % 32;
+  float value = static_cast<const float*>(arguments.x)[thread_index()];
+  for (int round = 0; round < 100; ++round) {
+    shared[lane] = value;
+    warp_barrier();
+    value = shared[(lane + 1) % 32] + 1.0f;
+    warp_barrier();
+  }
+  static_cast<float*>(arguments.y)[thread_index()] = value;
+}
+
+NORMD_KERNEL(packs_in_shared, NormArguments, 64) {
+  const float* x = static_cast<const float*>(arguments.x);
+  Pack<fp32, 4> pack;
+  for (int i = 0; i < 4; ++i) pack.element[i].value = x[thread_index()] + i;
+  if (thread_index() < 16) store_shared(shared_memory<fp32>() + 4 * thread_index(), pack);
+  block_barrier();
+  const int other = 15 - thread_index() % 16;
+  const Pack<fp32, 2> half = load_shared_here<fp32, 2>(shared_memory<fp32>() + 4 * other + 2);
+  static_cast<float*>(arguments.y)[thread_index()] = half.element[0].value * half.element[1].value;
+}
+
 template <int lanes> static void sum_lanes(const NormArguments& arguments, int place) {
   const float* x = static_cast<const float*>(arguments.x);
   float* y = static_cast<float*>(arguments.y);
@@ -142,6 +166,23 @@ TEST(PlatformHostTest, a_barrier_lets_every_thread_see_what_every_other_wrote) {
   const auto y = outputs_for<float, float>(*binary, "rotate", x, 64);
   for (std::size_t thread = 0; thread < 64; ++thread) {
     ASSERT_EQ(y[thread], x[(thread + 100) % 64] + 100.0f);
+  }
+}
+
+TEST(PlatformHostTest, a_warp_barrier_does_so_for_the_threads_of_a_warp) {
+  const auto x = sixty_four();
+  const auto y = outputs_for<float, float>(*binary, "rotate_in_warps", x, 64);
+  for (std::size_t thread = 0; thread < 64; ++thread) {
+    ASSERT_EQ(y[thread], x[thread / 32 * 32 + (thread % 32 + 100) % 32] + 100.0f);
+  }
+}
+
+TEST(PlatformHostTest, packs_go_through_shared_memory_in_any_width) {
+  const auto x = sixty_four();
+  const auto y = outputs_for<float, float>(*binary, "packs_in_shared", x, 64);
+  for (std::size_t thread = 0; thread < 64; ++thread) {
+    const float other = x[15 - thread % 16];
+    ASSERT_EQ(y[thread], (other + 2) * (other + 3));
   }
 }
 

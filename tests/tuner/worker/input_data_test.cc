@@ -51,6 +51,23 @@ TEST(input_data, every_dtype_has_rows_with_nan_infinity_equal_values_and_an_over
   }
 }
 
+TEST(input_data, every_dtype_has_rows_whose_sum_overflows_and_rows_of_subnormal_numbers) {
+  for (const DType dtype : all_dtypes) {
+    const auto large = make_row(RowKind::sum_overflows, dtype, 99, 1);
+    const auto small = make_row(RowKind::subnormal, dtype, 99, 1);
+    const double end = dtype == DType::fp16 ? 65504.0 : 3.4e38;
+    const double normal_min = dtype == DType::fp16 ? 0x1p-14 : 0x1p-126;
+    double sum = 0;
+    for (std::size_t i = 0; i < 99; ++i) {
+      sum += load_element(dtype, large.data(), i);
+      EXPECT_LT(std::fabs(load_element(dtype, large.data(), i)), end);
+      EXPECT_LT(std::fabs(load_element(dtype, small.data(), i)), normal_min);
+    }
+    EXPECT_GT(sum, end);
+    EXPECT_GT(moments_of(small, dtype).spread, 0);
+  }
+}
+
 TEST(input_data, the_same_seed_gives_the_same_bytes_and_another_seed_others) {
   EXPECT_EQ(make_normal(DType::bf16, 1000, 5), make_normal(DType::bf16, 1000, 5));
   EXPECT_NE(make_normal(DType::bf16, 1000, 5), make_normal(DType::bf16, 1000, 6));
@@ -67,7 +84,9 @@ TEST(input_data, teaching_templates_are_spared_what_fp32_cannot_hold) {
   for (const DType dtype : all_dtypes) {
     for (const RowKind kind : row_kinds(dtype, Grade::taught)) {
       EXPECT_NE(kind, RowKind::huge);
+      EXPECT_NE(kind, RowKind::sum_overflows);
       EXPECT_NE(kind, RowKind::tiny);
+      EXPECT_NE(kind, RowKind::subnormal);
     }
     EXPECT_LE(row_kinds(dtype, Grade::exact).size(), static_cast<std::size_t>(row_kinds_max));
   }
