@@ -14,18 +14,21 @@ NORMD_DEVICE constexpr int registers_for(int blocks) {
 }
 constexpr int other_registers = 40;
 
-// `columns_held`: of the row, or of one block's part of it, in whole packs.
-template <int width, int columns_held = row_columns>
+// `columns_held`: of the row, or of one block's part of it, in whole packs; other parts may have up
+// to `packs_fewer` packs less.
+template <int width, int columns_held = row_columns, int packs_fewer = 0>
 struct Slice {
   static constexpr int held_packs = (columns_held + pack - 1) / pack;
   static constexpr int packs = (held_packs + width - 1) / width;
   using Packs = Pack<x_type, pack>[packs];
 
   int member;
+  int fewer = 0;  // packs, of this part
 
   NORMD_DEVICE int column(int i) const { return (member + i * width) * pack; }
   NORMD_DEVICE bool owns(int i) const {
-    return (i + 1) * width <= held_packs || member + i * width < held_packs;
+    const int held = packs_fewer > 0 ? held_packs - fewer : held_packs;
+    return (i + 1) * width <= held_packs - packs_fewer || member + i * width < held;
   }
 
   template <Hint hint>

@@ -1,0 +1,76 @@
+#include "kernels/part_shape.h"
+
+#include <algorithm>
+
+#include "kernels/slice_shape.h"
+
+namespace normd {
+namespace {
+
+constexpr int vector_bytes = 16;
+
+std::int64_t bytes_of(std::int64_t columns, const std::optional<DType>& dtype) {
+  return dtype ? columns * static_cast<std::int64_t>(size_bytes(*dtype)) : 0;
+}
+
+}  // namespace
+
+std::int64_t columns_of_bytes(const Problem& problem, int bytes) {
+  std::size_t narrowest = size_bytes(problem.x);
+  for (const std::optional<DType>& dtype : {problem.gamma, problem.beta}) {
+    if (dtype) narrowest = std::min(narrowest, size_bytes(*dtype));
+  }
+  return bytes / static_cast<std::int64_t>(narrowest);
+}
+
+std::int64_t row_bytes(const Problem& problem) {
+  return bytes_of(problem.columns, problem.x);
+}
+
+PartShape part_shape(const Candidate& candidate, const Problem& problem, int blocks,
+                     std::int64_t unit) {
+  const std::int64_t units = problem.columns / unit;
+  const std::int64_t columns = (units + blocks - 1) / blocks * unit;
+  return {.blocks = blocks,
+          .rows_per_block = candidate.value("rows_per_block"),
+          .threads = candidate.value("threads"),
+          .blocks_per_sm = candidate.value("blocks_per_sm"),
+          .columns = columns,
+          .part_bytes = bytes_of(columns, problem.x),
+          .affine_bytes = bytes_of(columns, problem.gamma) + bytes_of(columns, problem.beta)};
+}
+
+// As PartMemory lays it out; the text asserts that both agree.
+std::int64_t shared_bytes(const PartShape& shape, std::int64_t exchange_bytes) {
+  const int sums = std::max(4, row_scratch_floats(shape.group_threads() / 32));
+  const std::int64_t area_bytes = exchange_bytes + 4 * sums + 16;
+  return shape.affine_bytes + shape.rows_per_block * (shape.part_bytes + area_bytes) + 16;
+}
+
+std::vector<int> group_threads_choices(std::int64_t part_bytes, const std::vector<int>& packs) {
+  const std::int64_t part_packs = part_bytes / vector_bytes;
+  std::vector<int> choices;
+  for (const int held : packs) {
+    choices.push_back(static_cast<int>(((part_packs + held - 1) / held + 31) / 32 * 32));
+  }
+  return choices;
+}
+
+bool holds_parts(const PartShape& shape, std::int64_t shared_bytes, const Problem& problem,
+                 const DeviceSpec& spec) {
+  if (shared_bytes > spec.shared_bytes_per_block_max) return false;
+  if (!shared_memory_holds(shape.blocks_per_sm, shared_bytes, spec)) return false;
+  // Many threads have too few registers to hold x and work on it.
+  const int threads_per_sm = shape.threads * shape.blocks_per_sm;
+  if (threads_per_sm > 1024) return false;
+  Problem part = problem;
+  part.columns = shape.columns;
+  const SliceShape slice = slice_shape(part, vector_bytes, shape.group_threads());
+  return slice.x_registers + working_registers <= registers_max(threads_per_sm, spec);
+}
+
+bool has_bulk_copies(const DeviceSpec& spec) {
+  return spec.capability >= 90 || (spec.capability == 0 && spec.kind == DeviceKind::host);
+}
+
+}  // namespace normd

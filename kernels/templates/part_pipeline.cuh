@@ -1,0 +1,211 @@
+// The pipeline over parts of rows that cluster_pipeline and grid_pipeline have in common. Several
+// blocks own a row, each a part of it; `rows_per_block` groups of warps work on a row each, out of
+// step with one another. While a group works on its part in registers, its part of the next row
+// comes into shared memory by one bulk copy; gamma and beta of the part lie in shared memory
+// throughout. Hi/lo two-pass per part, parts put together as Chan, Golub and LeVeque do (1983),
+// with means kept as a high and a low part. How blocks learn each other's moments is an Exchange:
+//
+//   blocks, Part            the blocks that share a row, and which columns each has
+//   Area                    what a group keeps in shared memory for it
+//   begin(), expect()       by the leader of a group, before and after the first copies are asked
+//                           for; what begin() writes is published together with the copies'
+//                           arrivals
+//   enter(), leave(turns)   by every thread, before the first row and after the last
+//   combine(...)            the row's moments, from those of this block's part
+#pragma once
+
+#include "cluster.cuh"
+#include "row_part.cuh"
+#include "row_reduce.cuh"
+
+namespace normd {
+
+constexpr int group_threads = block_threads / rows_per_block;
+constexpr int group_warps = group_threads / warp_lanes;
+static_assert(group_warps * warp_lanes * rows_per_block == block_threads, "as the Launch says");
+
+using PartScratch = RowScratch<group_warps, 2, GroupBarrier<group_threads>>;
+
+// What a group of warps keeps in shared memory beside its part of x.
+template <typename ExchangeArea>
+struct GroupArea {
+  ExchangeArea exchange;
+  fp32 sums[larger_of(4, PartScratch::row_floats)];
+  Arrival x;
+};
+
+// Where things lie in shared memory: gamma, beta, the parts of x, the areas, and the arrival of
+// gamma and beta.
+template <typename Exchange>
+struct PartMemory {
+  using Part = typename Exchange::Part;
+  using Area = GroupArea<typename Exchange::Area>;
+  static constexpr int part_bytes = Part::template bytes_max<x_type>;
+  static constexpr int gamma_bytes = has_gamma ? Part::template bytes_max<gamma_type> : 0;
+  static constexpr int beta_bytes = has_beta ? Part::template bytes_max<beta_type> : 0;
+  static constexpr int affine_bytes = gamma_bytes + beta_bytes;
+  static constexpr int areas_begin = affine_bytes + rows_per_block * part_bytes;
+
+  static_assert(part_bytes % 16 == 0 && gamma_bytes % 16 == 0 && beta_bytes % 16 == 0,
+                "bulk copies");
+  static_assert(shared_bytes == areas_begin + rows_per_block * static_cast<int>(sizeof(Area)) + 16,
+                "as the Launch says");
+
+  static NORMD_DEVICE unsigned char* at(int offset) {
+    return shared_memory<unsigned char>() + offset;
+  }
+  static NORMD_DEVICE gamma_type* gamma() { return reinterpret_cast<gamma_type*>(at(0)); }
+  static NORMD_DEVICE beta_type* beta() { return reinterpret_cast<beta_type*>(at(gamma_bytes)); }
+  static NORMD_DEVICE x_type* x(int group) {
+    return reinterpret_cast<x_type*>(at(affine_bytes + group * part_bytes));
+  }
+  static NORMD_DEVICE Area& area(int group) {
+    return reinterpret_cast<Area*>(at(areas_begin))[group];
+  }
+  static NORMD_DEVICE Arrival* affine_came() {
+    return reinterpret_cast<Arrival*>(&area(rows_per_block));
+  }
+};
+
+// gamma and beta of a slice, out of shared memory.
+template <typename Memory>
+struct SharedAffine {
+  template <typename PartSlice>
+  NORMD_DEVICE void apply(const PartSlice& slice, int i, float (&values)[pack]) const {
+    Pack<gamma_type, pack> gamma;
+    Pack<beta_type, pack> beta;
+    if constexpr (has_gamma) {
+      gamma = load_shared_here<gamma_type, pack>(Memory::gamma() + slice.column(i));
+    }
+    if constexpr (has_beta) {
+      beta = load_shared_here<beta_type, pack>(Memory::beta() + slice.column(i));
+    }
+    apply_packs(gamma, beta, values);
+  }
+};
+
+// One group of warps at its part of rows.
+template <typename Exchange>
+struct PartWork {
+  using Memory = PartMemory<Exchange>;
+  using Part = typename Exchange::Part;
+  using PartSlice = typename Part::template SliceOf<group_threads>;
+  using Packs = typename PartSlice::Packs;
+
+  const NormArguments& arguments;
+  Part part;
+  int group;
+  PartSlice slice;
+  PartScratch scratch;
+
+  NORMD_DEVICE bool leads() const { return slice.member == 0; }
+
+  NORMD_DEVICE void fetch_affine() const {
+    if constexpr (Memory::affine_bytes > 0) {
+      arrival_expect(Memory::affine_came(), (has_gamma ? part.template bytes<gamma_type>() : 0) +
+                                                (has_beta ? part.template bytes<beta_type>() : 0));
+      if constexpr (has_gamma) {
+        bulk_copy(Memory::gamma(), static_cast<const gamma_type*>(arguments.gamma) + part.begin(),
+                  part.template bytes<gamma_type>(), Memory::affine_came());
+      }
+      if constexpr (has_beta) {
+        bulk_copy(Memory::beta(), static_cast<const beta_type*>(arguments.beta) + part.begin(),
+                  part.template bytes<beta_type>(), Memory::affine_came());
+      }
+    }
+  }
+
+  NORMD_DEVICE void fetch_x(long long row) const {
+    Arrival* came = &Memory::area(group).x;
+    arrival_expect(came, part.template bytes<x_type>());
+    bulk_copy(Memory::x(group), x_row(arguments, row) + part.begin(), part.template bytes<x_type>(),
+              came);
+  }
+
+  // By the leader of each group: the first row, gamma and beta are under way before anything else.
+  NORMD_DEVICE void begin(const Exchange& exchange, long long first) const {
+    arrival_begin(&Memory::area(group).x);
+    exchange.begin();
+    if (group == 0) arrival_begin(Memory::affine_came());
+    publish_arrivals();
+    if (first < arguments.rows) fetch_x(first);
+    if (group == 0) fetch_affine();
+    exchange.expect();
+  }
+
+  NORMD_DEVICE void load(Packs& x) const {
+    const x_type* from = Memory::x(group);
+#pragma unroll
+    for (int i = 0; i < PartSlice::packs; ++i) {
+      if (slice.owns(i)) {
+        x[i] = load_shared_here<x_type, pack>(from + slice.column(i));
+      } else {
+        x[i] = Pack<x_type, pack>{};
+      }
+    }
+  }
+
+  NORMD_DEVICE PartMoments moments(Packs& x, float mean) const {
+    float deviation_sum;
+    float square_sum;
+    slice.deviations(x, mean, deviation_sum, square_sum);
+    scratch.sum_pair(deviation_sum, square_sum);
+    const float correction = deviation_sum * part.inverse_columns();
+    return {mean, correction, fused_multiply_add(-deviation_sum, correction, square_sum)};
+  }
+
+  NORMD_DEVICE void store(const Packs& x, const RowMoments& of_row, long long row) const {
+    if (of_row.rescue) {
+      // The first warp of the row's first block goes alone: all others have read their parts.
+      if (part.rank == 0 && slice.member < warp_lanes) {
+        rescue_row<CompiledRow, warp_lanes>(arguments, row, slice.member, true, nullptr);
+      }
+    } else {
+      slice.template store<Hint::normal>(x, of_row, SharedAffine<Memory>{},
+                                         y_row(arguments, row) + part.begin());
+      if (part.rank == 0 && leads()) store_statistics(arguments, row, of_row);
+    }
+  }
+};
+
+// By every thread of the kernel.
+template <typename Exchange>
+NORMD_DEVICE void work_on_parts(const NormArguments& arguments) {
+  using Work = PartWork<Exchange>;
+  constexpr int as_floats = Work::PartSlice::packs * pack + other_registers;
+  constexpr int registers_there = registers_for(blocks_per_sm);
+  const int group = thread_index() / group_threads;
+  const typename Work::Part part{static_cast<int>(block_index() % Exchange::blocks)};
+  const typename Work::PartSlice slice = part.template slice<group_threads>();
+  typename Work::Memory::Area& area = Work::Memory::area(group);
+  const Work work{arguments, part, group, slice,
+                  PartScratch(area.sums, slice.member / warp_lanes, {group})};
+  Exchange exchange(arguments, part, group, slice.member, area.exchange);
+  const long long rows = arguments.rows;
+  const long long step = grid_blocks() / Exchange::blocks * rows_per_block;
+  const long long first = block_index() / Exchange::blocks * rows_per_block + group;
+
+  if (work.leads()) work.begin(exchange, first);
+  // The first row is under way meanwhile.
+  exchange.enter();
+  block_barrier();
+
+  unsigned turn = 0;
+  for (long long row = first; row < rows; row += step, ++turn) {
+    typename Work::Packs x;
+    arrival_wait(&area.x, turn & 1u);
+    work.load(x);
+    const float mean = work.scratch.sum(slice.sum(x)) * part.inverse_columns();
+    // Past the barrier of that sum, everybody has read the part.
+    if (work.leads() && row + step < rows) work.fetch_x(row + step);
+    slice.template keep<as_floats, registers_there>(x);
+    const PartMoments own = work.moments(x, mean);
+    const RowMoments of_row = exchange.combine(own, turn, work.scratch.barrier, arguments.epsilon);
+    slice.template keep<as_floats, registers_there>(x);
+    if (turn == 0 && Work::Memory::affine_bytes > 0) arrival_wait(Work::Memory::affine_came(), 0);
+    work.store(x, of_row, row);
+  }
+  exchange.leave(turn);
+}
+
+}  // namespace normd
