@@ -16,7 +16,7 @@ struct NormArguments {
   void* y;                 // rows x columns
   float* mean;             // rows
   float* rstd;             // rows
-  void* workspace;         // as the Launch says; zero on entry, zero on exit
+  void* workspace;         // as the Launch says: zero, or as the launch before left it
   long long rows;
   long long columns;       // as compiled in, or read at run time by any_columns
   long long x_row_stride;

@@ -16,6 +16,10 @@ std::int64_t grid_blocks(const Launch& launch, std::int64_t rows) {
   return std::min(groups, groups_max) * launch.blocks_per_row;
 }
 
+std::size_t workspace_bytes(const Launch& launch, std::int64_t rows) {
+  return static_cast<std::size_t>(launch.workspace_bytes + launch.workspace_bytes_per_row * rows);
+}
+
 std::string to_text(const Launch& launch) {
   std::string text = "entries=";
   for (std::size_t i = 0; i < launch.entries.size(); ++i) {

@@ -2,6 +2,7 @@
 // that a Kernel can be sent to another process and launched there. Plain value; any thread.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -10,6 +11,8 @@
 #include "kernels/error.h"
 
 namespace normd {
+
+inline constexpr int workspace_align_bytes = 64;
 
 struct Launch {
   std::vector<std::string> entries;  // kernels launched one after the other, usually one
@@ -22,8 +25,9 @@ struct Launch {
   bool resident = false;  // no more blocks than fit the device at once: each strides over rows
   // The most blocks of a grid: kernels stride over the rows that are left. Never above 2^31 - 1.
   std::int64_t blocks_max = 2147483647;
-  // Scratch in device memory: zeroed before first use, left zeroed by every launch, one per kernel
-  // and stream.
+  // Scratch in device memory, on workspace_align_bytes: zero before the first launch, and from then
+  // on as the launch before left it, whatever its rows. One per kernel and stream: launches that
+  // share one never overlap.
   std::int64_t workspace_bytes = 0;
   std::int64_t workspace_bytes_per_row = 0;
 
@@ -32,6 +36,9 @@ struct Launch {
 
 // Blocks of the one-dimensional grid for `rows` rows; 0 when there is nothing to launch.
 std::int64_t grid_blocks(const Launch& launch, std::int64_t rows);
+
+// Bytes of the scratch for that many rows.
+std::size_t workspace_bytes(const Launch& launch, std::int64_t rows);
 
 // `entries=normd_kernel block=256 cluster=1 ...` for the trial process and the database.
 std::string to_text(const Launch& launch);

@@ -35,7 +35,7 @@ class LoadedWinner:
     def contender(self, inputs):
         rows = inputs.case.rows
         count = self.launch.workspace_bytes + self.launch.workspace_bytes_per_row * rows
-        # Zeroed once: every launch leaves it zero.
+        # Zeroed once: then each launch finds what the one before left.
         workspace = torch.zeros(count, dtype=torch.uint8, device=DEVICE) if count else None
         device = torch.cuda.get_device_properties(0)
         held = self.kernel.blocks_held(device.multi_processor_count)

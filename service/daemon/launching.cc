@@ -30,11 +30,10 @@ bool wait_for_turn(DeviceTurn& turn) {
   return true;
 }
 
-// The scratch memory that this launch needs, zeroed when it is new: every launch leaves it zeroed.
+// The scratch memory that this launch needs, zeroed when it is new; then each launch of the kernel
+// finds what the one before left.
 Result<void*> workspace_for(Device& device, ServedKernel& kernel, std::int64_t rows) {
-  const Launch& launch = kernel.kernel->launch();
-  const auto wanted =
-      static_cast<std::size_t>(launch.workspace_bytes + launch.workspace_bytes_per_row * rows);
+  const std::size_t wanted = workspace_bytes(kernel.kernel->launch(), rows);
   if (wanted == 0) return nullptr;
   if (!kernel.workspace || kernel.workspace->bytes() < wanted) {
     const std::size_t doubled = kernel.workspace ? 2 * kernel.workspace->bytes() : 0;

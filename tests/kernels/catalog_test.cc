@@ -151,6 +151,7 @@ TEST(CatalogTest, rows_per_block_follow_from_the_axes) {
                  candidate.value("rows_per_group");
     } else if (candidate.template_name == "block_registers" ||
                candidate.template_name == "cluster_pipeline" ||
+               candidate.template_name == "grid_pipeline" ||
                candidate.template_name == "phase_aligned") {
       expected = candidate.value("rows_per_block");
     } else if (candidate.template_name == "warp_welford") {

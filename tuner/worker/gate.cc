@@ -80,7 +80,8 @@ class Passage {
   }
   bool ok(const Result<void>& done) { return done ? true : set(from_error(done.error())); }
 
-  bool launch(Kernel& kernel, const NormArguments& arguments) {
+  bool launch(Kernel& kernel, NormArguments arguments) {
+    if (parts_.workspace != nullptr) arguments.workspace = parts_.workspace->address();
     return ok(parts_.device->launch({&kernel, bytes_of(arguments), arguments.rows})) &&
            ok(parts_.device->synchronize());
   }
@@ -174,8 +175,13 @@ class Passage {
   }
 
   bool guards_hold(const Workload& workload, const std::string& where) {
-    const auto guard = workload.damaged_guard();
+    auto guard = workload.damaged_guard();
     if (!guard) return set(from_error(guard.error()));
+    if (parts_.workspace != nullptr) {
+      const auto intact = parts_.workspace->intact();
+      if (!intact) return set(from_error(intact.error()));
+      if (!*intact) *guard = "the workspace";
+    }
     if (guard->empty()) return true;
     return set(
         refused(Reason::guard_overwritten, "bytes outside " + *guard + " changed (" + where + ")"));

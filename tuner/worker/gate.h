@@ -20,8 +20,9 @@ struct GateParts {
   Device* device = nullptr;
   Kernel* checker = nullptr;  // check_rows
   Workload* kinds = nullptr;
-  std::vector<std::int64_t> sized_rows;  // the bucket's measured rows
-  Workload* sized = nullptr;             // holds at least the largest of them
+  std::vector<std::int64_t> sized_rows;      // the bucket's measured rows
+  Workload* sized = nullptr;                 // holds at least the largest of them
+  const GuardedMemory* workspace = nullptr;  // the candidate's, zeroed; null where it needs none
 };
 
 // The launch of a candidate on so few blocks that each takes several rows in turn, over what the

@@ -87,7 +87,7 @@ Result<Stopwatch> Stopwatch::make(Device& device, const Problem& problem, CacheS
   return stopwatch;
 }
 
-NormArguments Stopwatch::arguments(int index) const {
+NormArguments Stopwatch::arguments(int index, void* workspace) const {
   const BufferSet& set = sets_[static_cast<std::size_t>(index) % sets_.size()];
   const auto address = [](const std::unique_ptr<Memory>& memory) {
     return memory ? memory->address() : nullptr;
@@ -98,7 +98,7 @@ NormArguments Stopwatch::arguments(int index) const {
                        .y = set.y->address(),
                        .mean = static_cast<float*>(address(set.mean)),
                        .rstd = static_cast<float*>(address(set.rstd)),
-                       .workspace = nullptr,
+                       .workspace = workspace,
                        .rows = problem_.rows,
                        .columns = problem_.columns,
                        .x_row_stride = spans_.x.stride,
@@ -107,12 +107,12 @@ NormArguments Stopwatch::arguments(int index) const {
                        .flags = dtype_flags(problem_)};
 }
 
-Result<Stopwatch::Recorded> Stopwatch::record(Kernel* kernel, int launches) {
+Result<Stopwatch::Recorded> Stopwatch::record(Kernel* kernel, void* workspace, int launches) {
   std::vector<NormArguments> arguments_kept;
   arguments_kept.reserve(static_cast<std::size_t>(launches));  // the calls hold views of them
   std::vector<Call> calls;
   for (int i = 0; i < launches; ++i) {
-    arguments_kept.push_back(arguments(i));
+    arguments_kept.push_back(arguments(i, workspace));
     const NormArguments& kept = arguments_kept.back();
     if (kernel != nullptr) {
       calls.emplace_back(KernelCall{kernel, bytes_of(kept), problem_.rows});
@@ -125,7 +125,7 @@ Result<Stopwatch::Recorded> Stopwatch::record(Kernel* kernel, int launches) {
   return Recorded{std::move(*sequence), launches};
 }
 
-Result<double> Stopwatch::sample_ns(Kernel* kernel, DeviceTurn& turn) {
+Result<double> Stopwatch::sample_ns(Kernel* kernel, void* workspace, DeviceTurn& turn) {
   const double scale = kernel != nullptr ? 1.0
                                          : static_cast<double>(copy_bytes()) /
                                                static_cast<double>(even_copy_bytes(copy_bytes()));
@@ -139,7 +139,7 @@ Result<double> Stopwatch::sample_ns(Kernel* kernel, DeviceTurn& turn) {
   if (launches_ == 0) {
     // The control copy says how many launches make a sample long enough; every candidate then
     // runs equally many.
-    auto probe = record(nullptr, static_cast<int>(sets_.size()));
+    auto probe = record(nullptr, nullptr, static_cast<int>(sets_.size()));
     if (!probe) return fail(std::move(probe.error()));
     if (auto warm = timed(*probe); !warm) return warm;
     const auto one = timed(*probe);
@@ -150,7 +150,7 @@ Result<double> Stopwatch::sample_ns(Kernel* kernel, DeviceTurn& turn) {
   }
   auto found = recorded_.find(kernel);
   if (found == recorded_.end()) {
-    auto recorded = record(kernel, launches_);
+    auto recorded = record(kernel, workspace, launches_);
     if (!recorded) return fail(std::move(recorded.error()));
     found = recorded_.emplace(kernel, std::move(*recorded)).first;
     for (int i = 0; i < warm_ups; ++i) {

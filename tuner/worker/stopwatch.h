@@ -24,8 +24,9 @@ class Stopwatch {
                                 const Workload& source);
 
   // Nanoseconds of one launch, or of one control copy for a null kernel. Held under the device's
-  // turn; the first sample of a kernel is preceded by warm-up runs.
-  Result<double> sample_ns(Kernel* kernel, DeviceTurn& turn);
+  // turn; the first sample of a kernel is preceded by warm-up runs. `workspace` is the kernel's,
+  // the same every time.
+  Result<double> sample_ns(Kernel* kernel, void* workspace, DeviceTurn& turn);
 
   void forget(const Kernel* kernel);  // before the kernel goes
   CacheState cache() const { return cache_; }
@@ -42,8 +43,8 @@ class Stopwatch {
   Stopwatch(Device& device, const Problem& problem, CacheState cache)
       : device_(&device), problem_(problem), spans_(buffer_spans(problem)), cache_(cache) {}
   Result<BufferSet> make_set(const Workload& source);
-  Result<Recorded> record(Kernel* kernel, int launches);
-  NormArguments arguments(int set) const;
+  Result<Recorded> record(Kernel* kernel, void* workspace, int launches);
+  NormArguments arguments(int set, void* workspace) const;
   std::size_t x_bytes() const;  // of one set's buffers, gaps between rows included
   std::size_t y_bytes() const;
   std::size_t copy_bytes() const;  // of the control copy

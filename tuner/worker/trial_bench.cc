@@ -43,7 +43,7 @@ Result<std::unique_ptr<TrialBench>> TrialBench::open(std::string_view device_nam
 
 void TrialBench::clear() {
   stopwatches_.clear();
-  kernels_.clear();
+  candidates_.clear();
   kinds_.reset();
   sized_.reset();
   rows_.clear();
@@ -82,39 +82,58 @@ Result<void> TrialBench::prepare(const Problem& problem, const std::vector<std::
   return {};
 }
 
+Result<TrialBench::LoadedCandidate> TrialBench::load(const Binary& binary, const Launch& launch) {
+  auto kernel = device_->load(binary, launch);
+  if (!kernel) return fail(std::move(kernel.error()));
+  LoadedCandidate loaded{.kernel = std::move(*kernel), .workspace = std::nullopt};
+  const std::int64_t rows = std::max(kinds_->problem().rows, sized_->problem().rows);
+  const std::size_t bytes = workspace_bytes(launch, rows);
+  if (bytes == 0) return loaded;
+  auto workspace = GuardedMemory::make(*device_, bytes, workspace_align_bytes);
+  if (!workspace) return fail(std::move(workspace.error()));
+  if (auto zeroed = device_->fill(workspace->address(), 0, bytes); !zeroed) {
+    return fail(std::move(zeroed.error()));
+  }
+  loaded.workspace = std::move(*workspace);
+  return loaded;
+}
+
+Verdict TrialBench::pass_gate(const Candidate& candidate, const LoadedCandidate& loaded,
+                              Kernel& on_few_blocks) {
+  const Template& entry = template_of(candidate);
+  const Tolerance tolerance{.grade = entry.grade,
+                            .sequential_adds = entry.sequential_adds(candidate, problem_)};
+  const GateParts parts{.device = device_.get(),
+                        .checker = checker_.get(),
+                        .kinds = &*kinds_,
+                        .sized_rows = rows_,
+                        .sized = &*sized_,
+                        .workspace = loaded.workspace ? &*loaded.workspace : nullptr};
+  return run_gate(parts, *loaded.kernel, on_few_blocks, tolerance);
+}
+
 TrialBench::Tried TrialBench::try_candidate(int number, const Candidate& candidate,
                                             const Binary& binary, const Launch& launch,
                                             bool passed_before) {
   Tried tried;
-  auto kernel = device_->load(binary, launch);
+  auto loaded = load(binary, launch);
   // For the gate alone.
   Result<std::unique_ptr<Kernel>> on_few_blocks(nullptr);
-  if (kernel && !passed_before) {
+  if (loaded && !passed_before) {
     on_few_blocks = device_->load(binary, few_blocks(launch, kinds_->problem().rows));
   }
-  if (!kernel || !on_few_blocks) {
-    const Error& error = kernel ? on_few_blocks.error() : kernel.error();
+  if (!loaded || !on_few_blocks) {
+    const Error& error = loaded ? on_few_blocks.error() : loaded.error();
     const bool memory = error.code == ErrorCode::resource_exhausted;
     tried.verdict = {.kind = memory ? VerdictKind::not_tried : VerdictKind::refused,
                      .reason = memory ? Reason::out_of_memory : Reason::load_error,
                      .detail = error.message};
     return tried;
   }
-  tried.resources = (*kernel)->resources();
-  if (passed_before) {
-    tried.verdict.kind = VerdictKind::measured;
-  } else {
-    const Template& entry = template_of(candidate);
-    const Tolerance tolerance{.grade = entry.grade,
-                              .sequential_adds = entry.sequential_adds(candidate, problem_)};
-    const GateParts parts{.device = device_.get(),
-                          .checker = checker_.get(),
-                          .kinds = &*kinds_,
-                          .sized_rows = rows_,
-                          .sized = &*sized_};
-    tried.verdict = run_gate(parts, **kernel, **on_few_blocks, tolerance);
-  }
-  if (tried.verdict.kind == VerdictKind::measured) kernels_[number] = std::move(*kernel);
+  tried.resources = loaded->kernel->resources();
+  tried.verdict.kind = VerdictKind::measured;
+  if (!passed_before) tried.verdict = pass_gate(candidate, *loaded, **on_few_blocks);
+  if (tried.verdict.kind == VerdictKind::measured) candidates_[number] = std::move(*loaded);
   return tried;
 }
 
@@ -123,15 +142,17 @@ Result<TrialBench::Timed> TrialBench::sample(int number, std::size_t edge) {
     return fail(ErrorCode::invalid_argument, "no such row count is prepared", "edge");
   }
   Kernel* kernel = nullptr;
+  void* workspace = nullptr;
   if (number >= 0) {
-    const auto found = kernels_.find(number);
-    if (found == kernels_.end()) {
+    const auto found = candidates_.find(number);
+    if (found == candidates_.end()) {
       return fail(ErrorCode::invalid_argument,
                   "candidate " + std::to_string(number) + " is not loaded", "numbers");
     }
-    kernel = found->second.get();
+    kernel = found->second.kernel.get();
+    workspace = found->second.workspace_address();
   }
-  const auto ns = stopwatches_[edge].sample_ns(kernel, turn_);
+  const auto ns = stopwatches_[edge].sample_ns(kernel, workspace, turn_);
   if (!ns) return fail(ns.error());
   return Timed{*ns, stopwatches_[edge].cache()};
 }
@@ -144,10 +165,10 @@ double bench_bytes(const Problem& problem, const std::vector<std::int64_t>& rows
 }
 
 void TrialBench::drop(int number) {
-  const auto found = kernels_.find(number);
-  if (found == kernels_.end()) return;
-  for (Stopwatch& stopwatch : stopwatches_) stopwatch.forget(found->second.get());
-  kernels_.erase(found);
+  const auto found = candidates_.find(number);
+  if (found == candidates_.end()) return;
+  for (Stopwatch& stopwatch : stopwatches_) stopwatch.forget(found->second.kernel.get());
+  candidates_.erase(found);
 }
 
 }  // namespace normd

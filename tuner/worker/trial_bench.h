@@ -49,14 +49,25 @@ class TrialBench {
  private:
   TrialBench(std::unique_ptr<Device> device, DeviceTurn turn)
       : device_(std::move(device)), turn_(std::move(turn)) {}
+  // Its launches all share the workspace, in the gate and under the clock.
+  struct LoadedCandidate {
+    std::unique_ptr<Kernel> kernel;
+    std::optional<GuardedMemory> workspace;  // where the launch needs one
+
+    void* workspace_address() const { return workspace ? workspace->address() : nullptr; }
+  };
+
   void clear();
+  Result<LoadedCandidate> load(const Binary& binary, const Launch& launch);
+  Verdict pass_gate(const Candidate& candidate, const LoadedCandidate& loaded,
+                    Kernel& on_few_blocks);
 
   std::unique_ptr<Device> device_;
   DeviceTurn turn_;
   std::unique_ptr<Kernel> checker_;
   // In this order: stopwatches hold sequences of kernels, so they go first.
   std::optional<Workload> kinds_, sized_;
-  std::map<int, std::unique_ptr<Kernel>> kernels_;
+  std::map<int, LoadedCandidate> candidates_;
   std::vector<Stopwatch> stopwatches_;
   std::vector<std::int64_t> rows_;
   Problem problem_;

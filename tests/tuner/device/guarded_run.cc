@@ -246,14 +246,18 @@ std::string NormOutputs::all_bytes(const Problem& problem) const {
 }
 
 Result<NormOutputs> run_guarded(Device& device, Kernel& kernel, const NormInputs& inputs,
-                                Place place, Guards guards) {
+                                Place place, Guards guards, void* workspace) {
   const Problem& problem = inputs.problem;
-  NORMD_CHECK(kernel.launch().workspace_bytes == 0 && kernel.launch().workspace_bytes_per_row == 0);
   NORMD_CHECK(place == Place::apart || problem.x == problem.y);
   const std::int64_t y_row_stride =
       place == Place::apart ? inputs.y_row_stride : inputs.x_row_stride;
   Buffers buffers(device, inputs, place, guards);
-  const NormArguments arguments = buffers.arguments(inputs, y_row_stride);
+  GuardedBuffer own(device, "workspace",
+                    workspace != nullptr ? 0 : workspace_bytes(kernel.launch(), problem.rows),
+                    workspace_align_bytes, guards);
+  own.fill(0);
+  NormArguments arguments = buffers.arguments(inputs, y_row_stride);
+  arguments.workspace = workspace != nullptr ? workspace : own.address();
   if (auto done = device.launch({&kernel, bytes_of(arguments), problem.rows}); !done) {
     return fail(std::move(done.error()));
   }
@@ -266,6 +270,7 @@ Result<NormOutputs> run_guarded(Device& device, Kernel& kernel, const NormInputs
   if (place == Place::apart && !gaps_hold_poison(outputs.y, problem, y_row_stride)) {
     outputs.damage += "gaps of y; ";
   }
+  if (!own.guards_intact()) outputs.damage += "guards of the workspace; ";
   return outputs;
 }
 

@@ -75,15 +75,17 @@ TEST(HostDeviceTest, a_missing_entry_is_named) {
   EXPECT_NE(kernel.error().message.find("no_such_kernel"), std::string::npos);
 }
 
-TEST(HostDeviceTest, a_cubin_and_a_cooperative_launch_are_refused) {
+TEST(HostDeviceTest, a_cubin_and_a_cooperative_launch_of_clusters_are_refused) {
   const auto device = host_device();
   Binary cubin = *binary;
   cubin.format = BinaryFormat::cubin;
   EXPECT_EQ(device->load(cubin, launch_of({})).error().code, ErrorCode::failed_precondition);
   Launch launch = launch_of({.entry = "geometry"});
   launch.cooperative = true;
+  launch.cluster = 2;
   EXPECT_EQ(device->load(*binary, launch).error().code, ErrorCode::failed_precondition);
   launch.cooperative = false;
+  launch.cluster = 1;
   launch.block = 48;
   EXPECT_EQ(device->load(*binary, launch).error().code, ErrorCode::failed_precondition);
 }

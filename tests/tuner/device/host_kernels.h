@@ -22,7 +22,7 @@
 
 namespace normd {
 
-// The file with every file of ours that it includes written out in place, but for the CUDA body.
+// The file with every file of ours that it includes written out in place, but for the CUDA bodies.
 inline std::string written_out(const std::string& name) {
   std::istringstream file{std::string(kernel_text(name))};
   EXPECT_NE(file.peek(), EOF) << name;
@@ -32,7 +32,7 @@ inline std::string written_out(const std::string& name) {
     if (line == "#pragma once") continue;
     if (!line.starts_with(include)) {
       text << line << '\n';
-    } else if (line.find("platform_cuda") == std::string::npos) {
+    } else if (line.find("_cuda.cuh") == std::string::npos) {
       text << written_out(line.substr(include.size(), line.rfind('"') - include.size()));
     }
   }
@@ -84,12 +84,14 @@ struct HostRun {
   int shared_bytes = 0;
   std::int64_t rows = 1;
   std::int64_t rows_per_block = 1;
+  bool cooperative = false;
 };
 
 inline Launch launch_of(const HostRun& run) {
   return {.entries = {run.entry},
           .block = run.block,
           .shared_bytes = run.shared_bytes,
+          .cooperative = run.cooperative,
           .rows_per_block = run.rows_per_block};
 }
 

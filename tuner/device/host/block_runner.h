@@ -1,7 +1,7 @@
 // BlockRunner: runs the grid of one host kernel, cluster after cluster of blocks (a block alone is
-// a cluster of one), with one fibre per thread of the cluster, in the order that its HostSchedule
-// says. It is what the calls of HostRuntime end up in.
-// Fibres are kept from block to block and from launch to launch. Belongs to one thread, its
+// a cluster of one, the blocks of a cooperative launch are one together), with one fibre per thread
+// of the cluster, in the order that its HostSchedule says. It is what the calls of HostRuntime end
+// up in. Fibres are kept from block to block and from launch to launch. Belongs to one thread, its
 // device's. It never checks limits or results.
 #pragma once
 

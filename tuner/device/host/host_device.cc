@@ -151,7 +151,7 @@ Result<void> HostDevice::run(const OwnedKernelCall& call) {
                     .entry = call.kernel->entries()[i],
                     .arguments = call.arguments.data(),
                     .blocks = blocks,
-                    .cluster = launch.cluster,
+                    .cluster = launch.cooperative ? static_cast<int>(blocks) : launch.cluster,
                     .threads = launch.block,
                     .shared_bytes = static_cast<std::size_t>(launch.shared_bytes)};
     if (auto done = runner_.run(grid); !done) return done;

@@ -65,10 +65,10 @@ Result<void> check_launch(const Launch& launch) {
     return fail(ErrorCode::failed_precondition,
                 "its block of " + std::to_string(launch.block) + " threads is no multiple of 32");
   }
-  if (launch.cooperative) {
-    return fail(
-        ErrorCode::failed_precondition,
-        "the host device runs one cluster after another, so it has no cooperative launches");
+  if (launch.cooperative && launch.cluster > 1) {
+    return fail(ErrorCode::failed_precondition,
+                "the host device runs one cluster after another, so it has no cooperative launches "
+                "of clusters");
   }
   return {};
 }
