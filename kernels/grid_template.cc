@@ -77,10 +77,12 @@ void sort_once(std::vector<int>& values) {
 std::vector<int> blocks_choices(const Problem& problem, const DeviceSpec& spec) {
   std::vector<int> choices;
   if (!takes(problem, spec)) return choices;
+  // More would only take more messages: a lane holds one of every 32.
+  const int blocks_max = std::max(32, spec.sm_count);
   for (const int blocks_per_sm : blocks_per_sm_choices) {
     for (const int sets : sets_choices) {
       const auto blocks = static_cast<int>(blocks_at_once(blocks_per_sm, spec) / sets);
-      if (blocks > 1 && divides(problem, blocks)) choices.push_back(blocks);
+      if (blocks > 1 && blocks <= blocks_max && divides(problem, blocks)) choices.push_back(blocks);
     }
   }
   sort_once(choices);
@@ -145,11 +147,12 @@ Launch launch(const Candidate& candidate, const Problem& problem, const DeviceSp
           .workspace_bytes = sets * shape.rows_per_block * mailbox_bytes(shape.blocks)};
 }
 
-// Cycles of one row: three reductions of a group, the way of a message through the L2 cache and
-// back until the last one is there, and what a thread does for its elements while the other groups
-// want the same pipelines.
+// Cycles of one row: three reductions of a group, the way of a message through the L2 cache, the
+// wait for the last of them and the traffic of asking for all, and what a thread does for its
+// elements while the other groups want the same pipelines. The exchange's are guesses.
 constexpr double reduction_cycles = 330;
-constexpr double exchange_cycles = 2400;
+constexpr double exchange_cycles = 2700;
+constexpr double message_cycles = 15;
 constexpr double element_cycles = 14;
 
 Plan plan(const Candidate& candidate, const Problem& problem, const DeviceSpec&) {
@@ -158,7 +161,7 @@ Plan plan(const Candidate& candidate, const Problem& problem, const DeviceSpec&)
   const double warps_per_scheduler = shape.threads * shape.blocks_per_sm / 128.0;
   return {.registers = 65536 / (shape.threads * shape.blocks_per_sm) / 8 * 8,
           .bytes_in_flight = static_cast<double>(shape.rows_per_block * shape.part_bytes),
-          .chain_cycles = 3 * reduction_cycles + exchange_cycles +
+          .chain_cycles = 3 * reduction_cycles + exchange_cycles + message_cycles * shape.blocks +
                           element_cycles * static_cast<double>(slice.elements()) *
                               std::max(1.0, warps_per_scheduler / 2),
           .memory_trips = 0.5,

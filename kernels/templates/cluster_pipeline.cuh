@@ -9,6 +9,7 @@ namespace normd {
 
 struct ClusterExchange {
   static constexpr int blocks = cluster;
+  static constexpr int registers = 0;
   using Part = RowPart<cluster, row_columns / cluster>;
 
   struct Area {

@@ -6,6 +6,7 @@
 // with means kept as a high and a low part. How blocks learn each other's moments is an Exchange:
 //
 //   blocks, Part            the blocks that share a row, and which columns each has
+//   registers               what combine() takes of them beside x, above what a reduction does
 //   Area                    what a group keeps in shared memory for it
 //   begin(), expect()       by the leader of a group, before and after the first copies are asked
 //                           for; what begin() writes is published together with the copies'
@@ -172,7 +173,7 @@ struct PartWork {
 template <typename Exchange>
 NORMD_DEVICE void work_on_parts(const NormArguments& arguments) {
   using Work = PartWork<Exchange>;
-  constexpr int as_floats = Work::PartSlice::packs * pack + other_registers;
+  constexpr int as_floats = Work::PartSlice::packs * pack + other_registers + Exchange::registers;
   constexpr int registers_there = registers_for(blocks_per_sm);
   const int group = thread_index() / group_threads;
   const typename Work::Part part{static_cast<int>(block_index() % Exchange::blocks)};

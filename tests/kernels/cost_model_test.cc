@@ -46,7 +46,8 @@ TEST(CostModelTest, narrow_rows_default_to_lanes_and_wide_ones_to_blocks) {
   EXPECT_EQ(first(16384, 4096).template_name, "block_registers");
   EXPECT_EQ(first(2048, 32768).template_name, "cluster_pipeline");
   EXPECT_EQ(first(1024, 65536).template_name, "cluster_pipeline");
-  EXPECT_EQ(first(512, 1 << 20).template_name, "block_tiled");
+  EXPECT_EQ(first(512, 1 << 20).template_name, "grid_pipeline");
+  EXPECT_EQ(first(64, 1 << 23).template_name, "block_tiled");
 }
 
 int threads_per_row(const Candidate& candidate) {
