@@ -31,7 +31,7 @@ using PartScratch = RowScratch<group_warps, 2, GroupBarrier<group_threads>>;
 template <typename ExchangeArea>
 struct GroupArea {
   ExchangeArea exchange;
-  fp32 sums[larger_of(4, PartScratch::row_floats)];
+  fp32 sums[larger_of(4, PartScratch::row_floats)];  // or a double per warp
   Arrival x;
 };
 
@@ -155,12 +155,22 @@ struct PartWork {
     return {mean, correction, fused_multiply_add(-deviation_sum, correction, square_sum)};
   }
 
+  // The row's first block goes alone: all others have read their parts. Of it the first warp,
+  // unless that would take milliseconds.
+  NORMD_DEVICE void rescue(long long row) const {
+    if constexpr (row_columns > 262144 && group_warps > 1) {
+      rescue_row<CompiledRow, group_threads>(arguments, row, slice.member, true,
+                                             reinterpret_cast<double*>(Memory::area(group).sums),
+                                             scratch.barrier);
+      scratch.barrier.wait();  // before the next row's sums
+    } else if (slice.member < warp_lanes) {
+      rescue_row<CompiledRow, warp_lanes>(arguments, row, slice.member, true, nullptr);
+    }
+  }
+
   NORMD_DEVICE void store(const Packs& x, const RowMoments& of_row, long long row) const {
     if (of_row.rescue) {
-      // The first warp of the row's first block goes alone: all others have read their parts.
-      if (part.rank == 0 && slice.member < warp_lanes) {
-        rescue_row<CompiledRow, warp_lanes>(arguments, row, slice.member, true, nullptr);
-      }
+      if (part.rank == 0) rescue(row);
     } else {
       slice.template store<Hint::normal>(x, of_row, SharedAffine<Memory>{},
                                          y_row(arguments, row) + part.begin());

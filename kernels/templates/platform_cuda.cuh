@@ -1,4 +1,5 @@
-// The CUDA body of platform.cuh; with cluster_cuda.cuh the only text with inline assembly.
+// The CUDA body of platform.cuh; with cluster_cuda.cuh and grid_cuda.cuh the only text
+// with inline assembly.
 #pragma once
 
 // NORMD_KERNEL(entry, NormArguments, 256) { ... arguments.x ... }

@@ -20,24 +20,25 @@ NORMD_DEVICE bool needs_rescue(float variance, float e, float v) {
   return !in_range || (e != 0.0f && variance <= e * e);
 }
 
-// All `threads` threads of the row call this, as do all threads of their warp (or block); nothing
+// All `threads` threads of the row call this, as do all threads of their warp (or barrier); nothing
 // is written for a row that is not `wanted`. `member` is the thread's number among those of the
 // row.
-template <typename Row, int threads>
+template <typename Row, int threads, typename Barrier = BlockBarrier>
 NORMD_DEVICE_CALL void rescue_row(const NormArguments& arguments, long long row, int member,
-                                  bool wanted, double* scratch) {
+                                  bool wanted, double* scratch, Barrier barrier = {}) {
   const long long count = Row::columns_of(arguments);
   double sum = 0;
 #pragma unroll 1
   for (long long i = member; i < count; i += threads) sum += Row::load(arguments, row, i);
-  const double mean = double_sum<threads>(sum, scratch) / static_cast<double>(count);
+  const double mean = double_sum<threads>(sum, scratch, barrier) / static_cast<double>(count);
   double squares = 0;
 #pragma unroll 1
   for (long long i = member; i < count; i += threads) {
     const double deviation = Row::load(arguments, row, i) - mean;
     squares += deviation * deviation;
   }
-  const double variance = double_sum<threads>(squares, scratch) / static_cast<double>(count);
+  const double variance =
+      double_sum<threads>(squares, scratch, barrier) / static_cast<double>(count);
   const double rstd = 1.0 / square_root(variance + static_cast<double>(arguments.epsilon));
   if (!wanted) return;
 #pragma unroll 1

@@ -4,18 +4,9 @@
 // reaches after reading.
 #pragma once
 
+#include "barrier.cuh"
+
 namespace normd {
-
-struct BlockBarrier {
-  NORMD_DEVICE void wait() const { block_barrier(); }
-};
-
-// Of the `threads` threads of one of a block's groups, 0 to 14, alone.
-template <int threads>
-struct GroupBarrier {
-  int group;
-  NORMD_DEVICE void wait() const { group_barrier<threads>(group); }
-};
 
 template <int warps, int rows_held, typename Barrier = BlockBarrier>
 struct RowScratch {

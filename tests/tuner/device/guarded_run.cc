@@ -254,7 +254,7 @@ Result<NormOutputs> run_guarded(Device& device, Kernel& kernel, const NormInputs
   Buffers buffers(device, inputs, place, guards);
   GuardedBuffer own(device, "workspace",
                     workspace != nullptr ? 0 : workspace_bytes(kernel.launch(), problem.rows),
-                    workspace_align_bytes, guards);
+                    {workspace_align_bytes, guards});
   own.fill(0);
   NormArguments arguments = buffers.arguments(inputs, y_row_stride);
   arguments.workspace = workspace != nullptr ? workspace : own.address();
