@@ -147,6 +147,28 @@ TEST(GridPipelineTest, messages_of_an_earlier_launch_or_turn_would_be_found_out)
   EXPECT_EQ(fault({"turns_before + turn + 1u;", "turns_before + 1u + turn;"}), "");
 }
 
+// A sector of the narrowest tensor where the width has whole ones, else sixteen bytes of it.
+TEST(GridPipelineTest, parts_differ_by_a_unit_of_the_narrowest_tensor) {
+  struct Widths {
+    std::int64_t columns;
+    DType x;
+    std::optional<DType> gamma;
+  };
+  for (const auto& [columns, x, gamma] :
+       {Widths{20000, DType::fp32, DType::bf16}, Widths{20008, DType::bf16, DType::fp32},
+        Widths{20008, DType::fp32, DType::fp16}, Widths{20004, DType::fp32, DType::fp32},
+        Widths{20000, DType::fp32, std::nullopt}}) {
+    const Problem problem{.columns = columns,
+                          .x = x,
+                          .y = DType::bf16,
+                          .gamma = gamma,
+                          .beta = gamma,
+                          .stats = Stats::mean_rstd};
+    Bench bench(problem, candidate_of(7, 1, 96), 7, schedules[2]);
+    EXPECT_EQ(bench.fault_of(5, 1), "") << to_text(problem);
+  }
+}
+
 // The rows are of a kind each: normal, spread about large means, equal values.
 TEST(GridPipelineTest, rows_of_a_million_columns_are_shared_by_33_blocks) {
   Problem problem = problem_of(std::int64_t{1} << 20, DType::bf16);
