@@ -12,7 +12,8 @@ namespace {
 constexpr int vector_bytes = 16;
 // Rows at once, of a block each: how the device's blocks are divided among rows.
 constexpr int sets_choices[] = {1, 2, 3, 4, 6, 8, 12, 16};
-constexpr int rows_per_block_choices[] = {1, 2, 3, 4, 6};
+constexpr int rows_per_block_max = 6;
+constexpr int rows_per_block_choices[] = {1, 2, 3, 4, rows_per_block_max};
 constexpr int blocks_per_sm_choices[] = {1, 2};
 constexpr int packs_few = 2;  // that a thread holds at the most, where one row is all there is
 const std::vector<int> packs_choices = {4, 8};
@@ -120,6 +121,8 @@ bool fits(const Candidate& candidate, const Problem& problem, const DeviceSpec& 
   const int threads = candidate.value("threads");
   const int blocks_per_sm = candidate.value("blocks_per_sm");
   if (threads % (32 * rows) != 0 || !fills(blocks, blocks_per_sm, spec)) return false;
+  // What a larger block could do alone: two would keep gamma and beta twice.
+  if (blocks_per_sm > 1 && 2 * rows <= rows_per_block_max) return false;
   if (!takes(problem, spec) || !divides(problem, blocks)) return false;
   const bool few = rows * blocks_per_sm == 1;  // a row at a time is for few rows
   const std::vector<int> groups = group_choices(problem, blocks, few);
@@ -129,7 +132,7 @@ bool fits(const Candidate& candidate, const Problem& problem, const DeviceSpec& 
   // Else what is on its way into a multiprocessor must cover the latency of memory and of the
   // exchange, and few threads cannot keep up.
   return few ||
-         (threads * blocks_per_sm >= 256 && 6 * shape.bytes_ahead() >= spec.shared_bytes_per_sm);
+         (threads * blocks_per_sm >= 256 && 8 * shape.bytes_ahead() >= spec.shared_bytes_per_sm);
 }
 
 Launch launch(const Candidate& candidate, const Problem& problem, const DeviceSpec& spec) {

@@ -56,8 +56,9 @@ class Bench {
     auto kernel = device_->load(*binary, launch);
     EXPECT_TRUE(kernel) << kernel.error().message;
     kernel_ = std::move(*kernel);
-    workspace_ = std::make_unique<GuardedBuffer>(*device_, "workspace", workspace_bytes(launch, 1),
-                                                 workspace_align_bytes);
+    workspace_ =
+        std::make_unique<GuardedBuffer>(*device_, "workspace", workspace_bytes(launch, 1),
+                                        GuardedBuffer::Setting{.align = workspace_align_bytes});
     workspace_->fill(0);
   }
 
@@ -70,7 +71,7 @@ class Bench {
     problem.rows = rows;
     const NormInputs inputs = make_inputs(problem, Grade::exact, seed);
     const auto outputs =
-        run_guarded(*device_, *kernel_, inputs, Place::apart, workspace_->address());
+        run_guarded(*device_, *kernel_, inputs, Place::apart, Guards::bytes, workspace_->address());
     if (!outputs) return outputs.error().message;
     if (!outputs->damage.empty()) return outputs->damage;
     if (!workspace_->guards_intact()) return "guards of the workspace";
@@ -144,6 +145,28 @@ TEST(GridPipelineTest, messages_of_an_earlier_launch_or_turn_would_be_found_out)
   EXPECT_NE(fault({"turns_before + turn + 1u;", "turn + 1u;"}), "");
   EXPECT_NE(fault({"mailbox.side[tag & 1u]", "mailbox.side[0]"}), "");
   EXPECT_EQ(fault({"turns_before + turn + 1u;", "turns_before + 1u + turn;"}), "");
+}
+
+// A sector of the narrowest tensor where the width has whole ones, else sixteen bytes of it.
+TEST(GridPipelineTest, parts_differ_by_a_unit_of_the_narrowest_tensor) {
+  struct Widths {
+    std::int64_t columns;
+    DType x;
+    std::optional<DType> gamma;
+  };
+  for (const auto& [columns, x, gamma] :
+       {Widths{20000, DType::fp32, DType::bf16}, Widths{20008, DType::bf16, DType::fp32},
+        Widths{20008, DType::fp32, DType::fp16}, Widths{20004, DType::fp32, DType::fp32},
+        Widths{20000, DType::fp32, std::nullopt}}) {
+    const Problem problem{.columns = columns,
+                          .x = x,
+                          .y = DType::bf16,
+                          .gamma = gamma,
+                          .beta = gamma,
+                          .stats = Stats::mean_rstd};
+    Bench bench(problem, candidate_of(7, 1, 96), 7, schedules[2]);
+    EXPECT_EQ(bench.fault_of(5, 1), "") << to_text(problem);
+  }
 }
 
 // The rows are of a kind each: normal, spread about large means, equal values.

@@ -246,7 +246,7 @@ std::string NormOutputs::all_bytes(const Problem& problem) const {
 }
 
 Result<NormOutputs> run_guarded(Device& device, Kernel& kernel, const NormInputs& inputs,
-                                Place place, void* workspace, Guards guards) {
+                                Place place, Guards guards, void* workspace) {
   const Problem& problem = inputs.problem;
   NORMD_CHECK(place == Place::apart || problem.x == problem.y);
   const std::int64_t y_row_stride =
@@ -254,7 +254,7 @@ Result<NormOutputs> run_guarded(Device& device, Kernel& kernel, const NormInputs
   Buffers buffers(device, inputs, place, guards);
   GuardedBuffer own(device, "workspace",
                     workspace != nullptr ? 0 : workspace_bytes(kernel.launch(), problem.rows),
-                    workspace_align_bytes);
+                    {workspace_align_bytes, guards});
   own.fill(0);
   NormArguments arguments = buffers.arguments(inputs, y_row_stride);
   arguments.workspace = workspace != nullptr ? workspace : own.address();

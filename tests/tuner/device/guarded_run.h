@@ -55,7 +55,7 @@ enum class Place { apart, in_place };
 // Launches over all rows of the inputs. The poison is a number that no answer holds. The workspace
 // is a new one unless one is given.
 Result<NormOutputs> run_guarded(Device& device, Kernel& kernel, const NormInputs& inputs,
-                                Place place, void* workspace = nullptr,
-                                Guards guards = Guards::bytes);
+                                Place place, Guards guards = Guards::bytes,
+                                void* workspace = nullptr);
 
 }  // namespace normd

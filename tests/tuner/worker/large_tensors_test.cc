@@ -146,13 +146,18 @@ class LargeTensors : public testing::TestWithParam<Case> {
     for (const auto* output : {&y_, &mean_, &rstd_}) {
       ASSERT_TRUE(device_->fill((*output)->address(), 0xff, (*output)->bytes()));
     }
+    std::unique_ptr<Memory> workspace;
+    if (const std::size_t bytes = workspace_bytes(launch, problem_.rows); bytes > 0) {
+      ASSERT_TRUE(make(workspace, bytes)) << what;
+      ASSERT_TRUE(device_->fill(workspace->address(), 0, bytes));
+    }
     const NormArguments arguments{.x = x_->address(),
                                   .gamma = gamma_->address(),
                                   .beta = beta_->address(),
                                   .y = y_->address(),
                                   .mean = static_cast<float*>(mean_->address()),
                                   .rstd = static_cast<float*>(rstd_->address()),
-                                  .workspace = nullptr,
+                                  .workspace = workspace ? workspace->address() : nullptr,
                                   .rows = problem_.rows,
                                   .columns = problem_.columns,
                                   .x_row_stride = problem_.columns,
