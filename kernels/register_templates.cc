@@ -79,17 +79,17 @@ bool sub_warp_fits(const Candidate& candidate, const Problem& problem, const Dev
   if (candidate.value("threads_per_sm") != 0 && could_share != shares) return false;
   const std::int64_t needed = rows_per_group * shape.x_registers + working_registers;
   // Half of the registers at the most, so that at least four warps per scheduler are resident.
-  const int threads = std::max({candidate.value("threads"), 512, candidate.value("threads_per_sm")});
+  const int threads =
+      std::max({candidate.value("threads"), 512, candidate.value("threads_per_sm")});
   return needed <= registers_max(threads, spec);
 }
 
 Launch sub_warp_launch(const Candidate& candidate, const Problem& problem, const DeviceSpec&) {
   const int threads = candidate.value("threads");
   const int groups = threads / candidate.value("lanes_per_row");
-  return one_kernel(threads, groups * candidate.value("rows_per_group"),
-                    candidate.value("affine_shared") != 0
-                        ? static_cast<int>(affine_bytes(problem))
-                        : 0);
+  return one_kernel(
+      threads, groups * candidate.value("rows_per_group"),
+      candidate.value("affine_shared") != 0 ? static_cast<int>(affine_bytes(problem)) : 0);
 }
 
 Plan sub_warp_plan(const Candidate& candidate, const Problem& problem, const DeviceSpec& spec) {

@@ -98,7 +98,8 @@ NORMD_DEVICE AnyMoments moments_of(const NormArguments& arguments, long long row
     square_sum = squares.sum;
     row_sum_pair(width, scratch, deviation_sum, square_sum);
   };
-  const Moments found = moments_near(any_origin<X>(arguments, x_start), divisor, sums_about, sums_about);
+  const Moments found =
+      moments_near(any_origin<X>(arguments, x_start), divisor, sums_about, sums_about);
   const float v = divisor.divide(found.squares) + arguments.epsilon;
   return {found.mean, found.correction, reciprocal_sqrt(v), needs_rescue(v)};
 }

@@ -2,8 +2,8 @@
 // and converted on each use; a block holds `rows_per_block` such rows. x is read once and y written
 // once; gamma and beta are asked for before the first reduction is waited for, where registers
 // allow. The one reduction costs one barrier of the row's warps: they leave their sums in scratch,
-// and every warp adds them all up. The main template, for rows from about a thousand elements up to what the registers
-// hold.
+// and every warp adds them all up. The main template, for rows from about a thousand elements up to
+// what the registers hold.
 #include "row_reduce.cuh"
 #include "row_slice.cuh"
 

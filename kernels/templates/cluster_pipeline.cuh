@@ -1,7 +1,8 @@
 // cluster_pipeline: `cluster` blocks own a row, each a part of it, and tell each other the moments
 // of their parts through distributed shared memory; the pipeline is part_pipeline.cuh's. No more
 // blocks run than fit the device, and each goes from row to row. Per row: one reduction and one
-// exchange of (mean, squares) between the blocks, each a barrier of the group alone. For rows wider than one block holds well.
+// exchange of (mean, squares) between the blocks, each a barrier of the group alone. For rows wider
+// than one block holds well.
 #include "part_pipeline.cuh"
 
 namespace normd {

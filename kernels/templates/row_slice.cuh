@@ -1,6 +1,6 @@
 // Slice: the share of one row that each of `width` neighbouring threads holds in registers, packed
-// as it was loaded: packs `member`, `member + width`, ... of the row. The steps over it, each a loop
-// that unrolls whole.
+// as it was loaded: packs `member`, `member + width`, ... of the row. The steps over it, each a
+// loop that unrolls whole.
 #pragma once
 
 #include "row_packs.cuh"

@@ -9,13 +9,16 @@ namespace normd {
 struct BlockAffine {
   static constexpr int gamma_bytes =
       has_gamma ? row_columns * static_cast<int>(sizeof(gamma_type)) : 0;
-  static constexpr int beta_bytes = has_beta ? row_columns * static_cast<int>(sizeof(beta_type)) : 0;
+  static constexpr int beta_bytes =
+      has_beta ? row_columns * static_cast<int>(sizeof(beta_type)) : 0;
   static constexpr int bytes = gamma_bytes + beta_bytes;
   static constexpr int piece = 16;  // bytes that a thread brings at a time
   static constexpr int held_registers = 0;
 
-  static_assert(gamma_bytes % piece == 0 && beta_bytes % piece == 0, "whole pieces");
-  static_assert(align_bytes >= piece && whole_packs, "as the catalog has it");
+  static_assert(affine_shared == 0 || (gamma_bytes % piece == 0 && beta_bytes % piece == 0),
+                "whole pieces");
+  static_assert(affine_shared == 0 || (align_bytes >= piece && whole_packs),
+                "as the catalog has it");
 
   static NORMD_DEVICE unsigned char* at(int offset) {
     return shared_memory<unsigned char>() + offset;
@@ -26,7 +29,8 @@ struct BlockAffine {
     for (int i = thread_index() * piece; i < bytes; i += block_threads * piece) {
       const bool of_gamma = i < gamma_bytes;
       const void* const from = of_gamma ? arguments.gamma : arguments.beta;
-      copy_to_shared(at(i), static_cast<const unsigned char*>(from) + (of_gamma ? i : i - gamma_bytes));
+      copy_to_shared(at(i),
+                     static_cast<const unsigned char*>(from) + (of_gamma ? i : i - gamma_bytes));
     }
   }
   template <typename RowSlice>
@@ -47,8 +51,8 @@ struct BlockAffine {
                                                  slice.column(i));
     }
     if constexpr (has_beta) {
-      beta = load_shared_here<beta_type, pack>(
-          reinterpret_cast<const beta_type*>(at(gamma_bytes)) + slice.column(i));
+      beta = load_shared_here<beta_type, pack>(reinterpret_cast<const beta_type*>(at(gamma_bytes)) +
+                                               slice.column(i));
     }
     apply_packs(gamma, beta, values);
   }

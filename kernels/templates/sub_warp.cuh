@@ -30,8 +30,8 @@ NORMD_DEVICE void rescue_rows(const NormArguments& arguments, long long first, i
   }
 }
 
-// As moments_near() has it, for all rows of the warp together. A row that needs no second pass keeps
-// what the first one found, and so is as it would be beside any other.
+// As moments_near() has it, for all rows of the warp together. A row that needs no second pass
+// keeps what the first one found, and so is as it would be beside any other.
 NORMD_DEVICE void moments_of_rows(const RowSlice& slice, RowSlice::Packs (&x)[rows_per_group],
                                   Moments (&found)[rows_per_group]) {
   float sums[2 * rows_per_group];
