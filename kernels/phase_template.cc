@@ -1,6 +1,7 @@
 #include "kernels/phase_template.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "kernels/slice_shape.h"
 #include "kernels/text_expansion.h"
@@ -31,17 +32,25 @@ Cover cover(const Problem& problem, int row_threads) {
 }
 
 int row_threads_of(const Candidate& candidate) {
-  return candidate.value("threads") / candidate.value("rows_per_block");
+  return candidate.value("threads") / candidate.value("groups");
+}
+
+// Rows that far apart begin in the same place of a pack.
+int phases_of(const Problem& problem) {
+  const int pack = cover(problem, 32).pack;
+  return pack / static_cast<int>(std::gcd(problem.columns, std::int64_t{pack}));
 }
 
 // As phase_aligned.cuh lays it out; the text asserts that both agree.
 std::int64_t shared_bytes_of(const Candidate& candidate, const Problem& problem) {
-  const int pack = cover(problem, 32).pack;
-  const std::int64_t padded_columns = (problem.columns + pack - 1) / pack * pack;
-  const int affine_floats = (problem.gamma ? 1 : 0) + (problem.beta ? 1 : 0);
-  const std::int64_t affine_bytes = (4 * affine_floats * padded_columns + 15) / 16 * 16;
+  const Cover whole = cover(problem, 1);
+  const auto cover_bytes = [&](const std::optional<DType>& dtype) {
+    const std::int64_t element = dtype ? static_cast<std::int64_t>(size_bytes(*dtype)) : 0;
+    return (whole.packs * whole.pack * element + 15) / 16 * 16;
+  };
   const int scratch_floats = row_scratch_floats(row_threads_of(candidate) / 32);
-  return affine_bytes + std::int64_t{4} * scratch_floats * candidate.value("rows_per_block");
+  return cover_bytes(problem.gamma) + cover_bytes(problem.beta) +
+         std::int64_t{4} * scratch_floats * candidate.value("groups");
 }
 
 std::vector<Axis> axes(const Problem& problem, const DeviceSpec&) {
@@ -51,20 +60,17 @@ std::vector<Axis> axes(const Problem& problem, const DeviceSpec&) {
       size_bytes(problem.x) == size_bytes(problem.y) && problem.align_bytes >= 16 &&
       row_align_bytes(problem) < 16 &&
       problem.columns * static_cast<std::int64_t>(size_bytes(problem.x)) >= row_bytes_min;
-  std::vector<int> rows_per_block;
-  if (wanted) rows_per_block = {1, 2, 4, 8, 16};
+  std::vector<int> groups;
+  if (wanted) groups = {1, 2, 4, 8};
   return {{"threads", {std::begin(threads_choices), std::end(threads_choices)}},
           {"vector_bytes", {vector_bytes}},
-          {"rows_per_block", rows_per_block},
+          {"groups", groups},
           {"blocks_per_sm", {std::begin(blocks_per_sm_choices), std::end(blocks_per_sm_choices)}}};
 }
 
 bool fits(const Candidate& candidate, const Problem& problem, const DeviceSpec& spec) {
   const int row_threads = row_threads_of(candidate);
-  const int rows_per_block = candidate.value("rows_per_block");
-  if (row_threads * rows_per_block != candidate.value("threads") || rows_per_block > 15) {
-    return false;
-  }
+  if (row_threads * candidate.value("groups") != candidate.value("threads")) return false;
   if (std::find(std::begin(row_threads_choices), std::end(row_threads_choices), row_threads) ==
       std::end(row_threads_choices)) {
     return false;
@@ -84,9 +90,11 @@ Launch launch(const Candidate& candidate, const Problem& problem, const DeviceSp
   return {.entries = {"normd_kernel"},
           .block = candidate.value("threads"),
           .shared_bytes = static_cast<int>(shared_bytes_of(candidate, problem)),
-          .rows_per_block = candidate.value("rows_per_block"),
+          .rows_per_block = candidate.value("groups") * phases_of(problem),
+          .blocks_per_row = phases_of(problem),
           .resident = true,
-          .blocks_max = std::int64_t{candidate.value("blocks_per_sm")} * spec.sm_count};
+          .blocks_max = std::max<std::int64_t>(
+              std::int64_t{candidate.value("blocks_per_sm")} * spec.sm_count, phases_of(problem))};
 }
 
 Plan plan(const Candidate& candidate, const Problem& problem, const DeviceSpec&) {
@@ -98,8 +106,8 @@ Plan plan(const Candidate& candidate, const Problem& problem, const DeviceSpec&)
           .chain_cycles = 660 + 20.0 * static_cast<double>(held.packs * held.pack) *
                                     std::max(1.0, warps_per_scheduler / 2),
           .memory_trips = 1,
-          .element_instructions = 18,
-          .independent = static_cast<double>(candidate.value("rows_per_block"))};
+          .element_instructions = 13,
+          .independent = static_cast<double>(candidate.value("groups"))};
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace {
 // all that is issued for one element, since a warp issues at most one instruction per cycle.
 constexpr double shuffle_cycles = 30;
 constexpr double barrier_cycles = 60;
-constexpr double element_cycles = 14;
+constexpr double element_cycles = 11;
 
 Launch one_kernel(int block, std::int64_t rows_per_block, int shared_bytes) {
   return {.entries = {"normd_kernel"},
@@ -24,7 +24,7 @@ Launch one_kernel(int block, std::int64_t rows_per_block, int shared_bytes) {
 
 // Instructions per element: conversions, two passes, normalising; an access is shared by its pack.
 double element_instructions(int pack) {
-  return 11 + 8.0 / pack;
+  return 9 + 8.0 / pack;
 }
 
 // --- sub_warp ---
@@ -77,10 +77,11 @@ bool sub_warp_fits(const Candidate& candidate, const Problem& problem, const Dev
     return false;
   }
   if (candidate.value("threads_per_sm") != 0 && could_share != shares) return false;
-  const std::int64_t needed = rows_per_group * shape.x_registers + working_registers;
+  const int threads_per_sm = candidate.value("threads_per_sm");
+  const std::int64_t needed =
+      rows_per_group * shape.x_registers + (threads_per_sm > 0 ? 24 : working_registers);
   // Half of the registers at the most, so that at least four warps per scheduler are resident.
-  const int threads =
-      std::max({candidate.value("threads"), 512, candidate.value("threads_per_sm")});
+  const int threads = std::max({candidate.value("threads"), 512, threads_per_sm});
   return needed <= registers_max(threads, spec);
 }
 
@@ -92,23 +93,25 @@ Launch sub_warp_launch(const Candidate& candidate, const Problem& problem, const
       candidate.value("affine_shared") != 0 ? static_cast<int>(affine_bytes(problem)) : 0);
 }
 
-Plan sub_warp_plan(const Candidate& candidate, const Problem& problem, const DeviceSpec& spec) {
+Plan sub_warp_plan(const Candidate& candidate, const Problem& problem, const DeviceSpec&) {
   const SliceShape shape = sub_warp_shape(candidate, problem);
   const int rows_per_group = candidate.value("rows_per_group");
+  const bool shares = candidate.value("affine_shared") != 0;
   const double steps = std::countr_zero(static_cast<unsigned>(candidate.value("lanes_per_row")));
   const double in_flight = static_cast<double>(rows_per_group * shape.packs) *
                            candidate.value("vector_bytes") * candidate.value("threads");
-  const std::int64_t x_registers = rows_per_group * shape.x_registers;
-  const bool affine_held = x_registers + shape.affine_registers + working_registers <=
-                           registers_max(candidate.value("threads"), spec);
-  return {
-      .registers = static_cast<int>(x_registers + (affine_held ? shape.affine_registers : 0) + 28),
-      .bytes_in_flight = in_flight,
-      .chain_cycles = 2 * steps * shuffle_cycles +
-                      element_cycles * static_cast<double>(shape.elements() * rows_per_group),
-      .memory_trips = affine_held ? 1.0 : 1.5,
-      .element_instructions = element_instructions(shape.pack),
-      .independent = candidate.value("threads") / 32.0};
+  const double elements = static_cast<double>(shape.elements() * rows_per_group);
+  const double wanted = 24 + (shares ? 1.9 : 2.6) * elements;
+  const int threads_per_sm = candidate.value("threads_per_sm");
+  const double given = threads_per_sm > 0 ? 65536.0 / threads_per_sm : 255;
+  return {.registers = static_cast<int>(std::min(wanted, given)),
+          .bytes_in_flight = in_flight,
+          .chain_cycles =
+              steps * shuffle_cycles + element_cycles * elements + (shares ? barrier_cycles : 0),
+          .memory_trips = 1.0,
+          .element_instructions = element_instructions(shape.pack) + 60 / elements +
+                                  (shares ? 0 : 2) + std::max(0.0, 8 * (wanted / given - 1.5)),
+          .independent = candidate.value("threads") / 32.0};
 }
 
 // --- block_registers ---
@@ -206,8 +209,7 @@ Plan block_registers_plan(const Candidate& candidate, const Problem& problem,
   const int row_warps = row_threads_of(candidate) / 32;
   const std::int64_t held = shape.x_registers + shape.affine_registers + working_registers;
   const bool affine_held = held <= registers_max(threads * blocks_wanted(candidate), spec);
-  const double reductions =
-      2 *
+  const double reduction =
       (5 * shuffle_cycles +
        (row_warps == 1
             ? 0
@@ -215,7 +217,7 @@ Plan block_registers_plan(const Candidate& candidate, const Problem& problem,
   return {.registers = static_cast<int>(affine_held ? held - 12 : shape.x_registers + 28),
           .bytes_in_flight =
               static_cast<double>(shape.packs) * candidate.value("vector_bytes") * threads,
-          .chain_cycles = reductions + element_cycles * static_cast<double>(shape.elements()) +
+          .chain_cycles = reduction + element_cycles * static_cast<double>(shape.elements()) +
                           static_cast<double>(threads) / 4,
           .memory_trips = affine_held ? 1.0 : 1.5,
           .element_instructions = element_instructions(shape.pack)};

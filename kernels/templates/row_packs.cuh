@@ -137,9 +137,9 @@ NORMD_DEVICE float median_of_first(const Pack<x_type, count>& x) {
 
 // The same, of a row in memory: every thread of the row asks for the same few bytes.
 NORMD_DEVICE float row_origin(const x_type* row) {
-  Pack < x_type, row_columns<4 ? 1 : 4> first;
+  Pack<x_type, row_columns < 4 ? 1 : 4> first;
   load_elements<Hint::normal, larger_of(row_align_bytes, static_cast<int>(sizeof(x_type)))>(row,
-                                                                                            first);
+                                                                                           first);
   return median_of_first(first);
 }
 
