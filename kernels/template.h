@@ -47,7 +47,7 @@ struct Template {
 
 std::string_view grade_name(Grade grade);
 
-// Of the exact templates, whose sums are corrected.
+// Of the exact templates, whose sums are of deviations.
 std::int64_t no_sequential_adds(const Candidate&, const Problem&);
 
 }  // namespace normd

@@ -12,7 +12,9 @@ template <int threads>
 struct GroupBarrier {
   int group;
   NORMD_DEVICE void wait() const {
-    if constexpr (threads == block_threads) {
+    if constexpr (threads == warp_lanes) {
+      warp_barrier();
+    } else if constexpr (threads == block_threads) {
       block_barrier();
     } else {
       group_barrier<threads>(group);

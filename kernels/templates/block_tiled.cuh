@@ -1,8 +1,9 @@
 // block_tiled: a block owns a row that no block can hold and goes over it twice: deviations and
-// their squares; normalise, in reverse, since the end of the row is still near. A tile is `unroll`
-// packs per thread, all asked for before the first is used. x is read twice, mostly from the cache,
-// and y written once; sums are compensated, so a row may be as wide as it likes. In place: each
-// element is last read by the thread that writes it, after the block has read the row once.
+// their squares; normalise, in reverse, since the end of the row is still near. A row whose first
+// elements lie far from its mean takes one pass more. A tile is `unroll` packs per thread, all
+// asked for before the first is used. x is read twice, mostly from the cache, and y written once;
+// sums are compensated, so a row may be as wide as it likes. In place: each element is last read by
+// the thread that writes it, after the block has read the row once.
 #include "accumulator.cuh"
 #include "row_reduce.cuh"
 #include "row_slice.cuh"

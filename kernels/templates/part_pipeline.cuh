@@ -2,8 +2,8 @@
 // blocks own a row, each a part of it; `rows_per_block` groups of warps work on a row each, out of
 // step with one another. While a group works on its part in registers, its part of the next row
 // comes into shared memory by one bulk copy; gamma and beta of the part lie in shared memory
-// throughout. Parts are put together as Chan, Golub and LeVeque do (1983),
-// with means kept as a high and a low part. How blocks learn each other's moments is an Exchange:
+// throughout. Parts are put together as Chan, Golub and LeVeque do (1983), with means kept as a
+// high and a low part. How blocks learn each other's moments is an Exchange:
 //
 //   blocks, Part            the blocks that share a row, and which columns each has
 //   registers               what combine() takes of them beside x, above what a reduction does
@@ -171,6 +171,7 @@ struct PartWork {
   // unless that would take milliseconds.
   NORMD_DEVICE void rescue(long long row) const {
     if constexpr (row_columns > 262144 && group_warps > 1) {
+      scratch.barrier.wait();  // after everybody has read this row's sums, which lie there
       rescue_row<CompiledRow, group_threads>(arguments, row, slice.member, true,
                                              reinterpret_cast<double*>(Memory::area(group).sums),
                                              scratch.barrier);

@@ -1,6 +1,6 @@
 // The pieces that the exact templates share: a row as packs of `vector_bytes` of x, where the last
-// pack may be partial; loading, storing, gamma and beta of one pack; the moments of the hi/lo
-// two-pass.
+// pack may be partial; loading, storing, gamma and beta of one pack; the sums and the
+// moments of a row.
 #pragma once
 
 #include "compiled_row.cuh"

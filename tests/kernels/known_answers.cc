@@ -70,6 +70,18 @@ void add_large_means(Answers& all) {
   }
 }
 
+// First elements far from the mean: deviations from them drown the squares.
+void add_far_beginnings(Answers& all) {
+  for (const DType dtype : all_dtypes) {
+    KnownAnswer answer = one_row("three of 4096 first in " + std::string(dtype_name(dtype)), dtype,
+                                 alternating(1024, 0, 1));
+    std::fill_n(answer.x.begin(), 3, 4096.0);
+    answer.y = {{0, 2, 18.4480785, 5e-7}, {0, 3, -0.0519492682, 5e-9}, {0, 4, -0.0564669795, 5e-9}};
+    answer.statistics = {{0, 12.4990234375, 0.00451771131}};
+    all.push_back(answer);
+  }
+}
+
 // Rows of equal values: the variance slips below zero, or a tiny epsilon is lost.
 void add_equal_values(Answers& all) {
   const auto constant = [](double value) { return [=](std::int64_t) { return value; }; };
@@ -237,6 +249,7 @@ void add_affine(Answers& all) {
 std::vector<KnownAnswer> known_answers() {
   Answers all;
   add_large_means(all);
+  add_far_beginnings(all);
   add_equal_values(all);
   add_large_values(all);
   add_small_values(all);

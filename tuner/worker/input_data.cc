@@ -69,12 +69,16 @@ Shape shape_of(RowKind kind, DType dtype) {
   }
 }
 
+// Of the first elements of far_first: as many spreads of the row as three of its elements can be.
+constexpr double far_distance = 1000;
+
 }  // namespace
 
 std::vector<RowKind> row_kinds(DType x, Grade grade) {
-  std::vector<RowKind> kinds = {RowKind::normal,   RowKind::shifted,  RowKind::mean_over_spread,
-                                RowKind::thousand, RowKind::constant, RowKind::zero,
-                                RowKind::with_nan, RowKind::ramp,     RowKind::with_infinity};
+  std::vector<RowKind> kinds = {RowKind::normal,       RowKind::shifted,  RowKind::mean_over_spread,
+                                RowKind::thousand,     RowKind::constant, RowKind::far_first,
+                                RowKind::zero,         RowKind::with_nan, RowKind::ramp,
+                                RowKind::with_infinity};
   if (x == DType::fp32) kinds.push_back(RowKind::mean_1e5);
   if (grade == Grade::exact) {
     for (const RowKind kind :
@@ -101,6 +105,8 @@ std::string_view row_kind_name(RowKind kind) {
       return "constant";
     case RowKind::zero:
       return "zero";
+    case RowKind::far_first:
+      return "far_first";
     case RowKind::ramp:
       return "ramp";
     case RowKind::with_nan:
@@ -138,6 +144,11 @@ std::vector<char> make_row(RowKind kind, DType dtype, std::int64_t columns, std:
     const std::size_t more = std::min(done, row_bytes - done);
     std::memcpy(row.data() + done, row.data(), more);
     done += more;
+  }
+  for (std::int64_t i = 0; kind == RowKind::far_first && i < std::min<std::int64_t>(columns, 3);
+       ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    store_element(dtype, row.data(), at, load_element(dtype, row.data(), at) + far_distance);
   }
   if (kind == RowKind::with_nan) {
     store_element(dtype, row.data(), static_cast<std::size_t>(columns - 1),

@@ -21,6 +21,7 @@ enum class RowKind : std::uint8_t {
   mean_1e5,          // mean/spread 1e5, fp32 only
   constant,          // 0.1 throughout
   zero,
+  far_first,      // normal, but for the first three elements, which lie 1000 away
   ramp,           // 0, 1, 2, ... scaled into range
   with_nan,       // normal, one NaN in the last column
   with_infinity,  // normal, one +infinity in the first column
@@ -31,7 +32,7 @@ enum class RowKind : std::uint8_t {
   subnormal,      // values below the smallest normal number
 };
 
-inline constexpr int row_kinds_max = 14;
+inline constexpr int row_kinds_max = 15;
 
 // Random data repeats with this period: a prime, and so no multiple of any likely row or block.
 inline constexpr std::int64_t tile_elements = 1048573;

@@ -21,10 +21,10 @@ namespace normd {
 
 inline constexpr unsigned char poison_byte = 0xff;  // a NaN in every dtype
 inline constexpr float workload_epsilon = 1e-5f;
-// Mixed rows repeat with this period: three times every kind and one more, with other numbers each
+// Mixed rows repeat with this period: three times every kind and two more, with other numbers each
 // time. A prime, so that the next row of a block is another one whatever the grid; a period that
 // divides the grid would hide what a row leaves to the next.
-inline constexpr std::int64_t mixed_rows_period = 43;
+inline constexpr std::int64_t mixed_rows_period = 47;
 
 class Workload {
  public:

@@ -19,6 +19,7 @@ enum class Kind {
   near_1000,
   constant,
   zero,
+  far_first,
   with_nan,
   with_inf,
   tiny,
@@ -181,6 +182,12 @@ NormInputs make_inputs(const Problem& problem, Grade grade, std::uint32_t seed) 
     const auto at = static_cast<std::size_t>(row * inputs.x_row_stride);
     for (std::size_t i = 0; i < static_cast<std::size_t>(problem.columns); ++i) {
       store_element(problem.x, inputs.x.data(), at + i, value_of(kind, problem.x, normal(random)));
+    }
+    // The first three lie far from the rest, and from the mean.
+    for (std::size_t i = 0; kind == Kind::far_first && i < 3; ++i) {
+      if (i < static_cast<std::size_t>(problem.columns)) {
+        store_element(problem.x, inputs.x.data(), at + i, 1000 + normal(random));
+      }
     }
     const auto odd_one = at + random() % static_cast<std::size_t>(problem.columns);
     if (kind == Kind::with_nan) {

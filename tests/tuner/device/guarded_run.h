@@ -28,7 +28,7 @@ struct NormInputs {
 };
 
 // Row r is of kind (seed + r) modulo the number of kinds: normal, a mean large against the spread,
-// equal values, NaN, infinity, tiny, huge (grade exact only).
+// equal values, first elements far from all others, NaN, infinity, tiny, huge (grade exact only).
 NormInputs make_inputs(const Problem& problem, Grade grade, std::uint32_t seed);
 
 // Exactly these values; gamma and beta where the problem has them. Rows are `stride` apart in x.

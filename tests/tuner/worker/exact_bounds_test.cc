@@ -1,7 +1,8 @@
 // The bounds of grade exact, held by every exact template and by the fallback on the rows that are
-// hard for float: a mean far from the spread, long rows, values so large that squares or the plain
-// sum overflow, values so small that they or their squares vanish. What is decided about such rows
-// (docs/kernels.md) holds for all alike. Built for the host device and for the first GPU.
+// hard for float: a mean far from the spread, first elements far from the mean, long rows, values
+// so large that squares or the plain sum overflow, values so small that they or their squares
+// vanish. What is decided about such rows (docs/kernels.md) holds for all alike. Built for the host
+// device and for the first GPU.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -26,6 +27,8 @@ struct Kind {
   const char* name;
   double mean;
   double spread;
+  double far = 0;  // how far the first elements lie from the rest
+  int far_count = 3;
 };
 
 // Near the end of float's range; the spread keeps every value of the data below inside it.
@@ -36,6 +39,15 @@ constexpr Kind spread_kinds[] = {{"normal", 0, 1},
                                  {"mean/sd 1e5", 1e5, 1},
                                  {"1000 with spread 0.1", 1000, 0.1},
                                  {"100 with spread 0.01", 100, 0.01}};
+// Where a value near the middle of the row is looked for, there is none. In a warp's several rows,
+// some need a second pass and some do not.
+constexpr Kind far_kinds[] = {
+    {"first three 1000 away", 0, 1, 1000},
+    {"normal", 0, 1},
+    {"first one 1000 away", 0, 1, 1000, 1},
+    {"first three 50 below 10", 10, 1, -50},
+    {"first three 1e18 away, where squares about them overflow", 0, 1, 1e18},
+    {"mean/sd 100", 100, 1}};
 constexpr Kind large_kinds[] = {{"scale 1e18", 0, 1e18},
                                 {"scale 1e30", 0, 1e30},
                                 {"scale 1e30 beside 1e32", 1e32, 1e30},
@@ -58,7 +70,8 @@ std::vector<double> rows_of(std::span<const Kind> kinds, const Problem& problem,
     const Kind& kind = kinds[static_cast<std::size_t>(row) % kinds.size()];
     for (std::int64_t i = 0; i < problem.columns; ++i) {
       const double sum = uniform(random) + uniform(random) + uniform(random) + uniform(random);
-      x.push_back(kind.mean + kind.spread * sum * std::sqrt(0.75));
+      const double far = i < kind.far_count ? kind.far : 0;
+      x.push_back(kind.mean + far + kind.spread * sum * std::sqrt(0.75));
     }
   }
   return x;
@@ -128,6 +141,7 @@ class ExactBounds : public testing::TestWithParam<std::string> {
       worst_ = std::max(worst_, found.error_over_bound);
     };
     if (problem.x == DType::fp32) expect(spread_kinds, 1e-5f);
+    for (const float epsilon : {1e-5f, 0.0f}) expect(far_kinds, epsilon);
     expect(large_kinds, 1e-5f);
     for (const float epsilon : {1e-5f, 1e-12f, 0.0f}) expect(small_kinds, epsilon);
   }

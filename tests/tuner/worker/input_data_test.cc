@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace normd {
@@ -34,6 +35,29 @@ TEST(input_data, rows_have_the_moments_their_kind_promises) {
   EXPECT_NEAR(thousand.spread, 0.1, 0.01);
   const Moments steep = moments_of(make_row(RowKind::mean_1e5, DType::fp32, 20000, 3), DType::fp32);
   EXPECT_NEAR(steep.mean / steep.spread, 1e5, 5e3);
+}
+
+// Twice the spread is what a first pass bears (near_enough() in kernels/templates/moments.cuh).
+TEST(input_data, every_dtype_and_grade_has_rows_whose_first_elements_lie_far_from_the_mean) {
+  for (const DType dtype : all_dtypes) {
+    for (const Grade grade : {Grade::exact, Grade::taught}) {
+      const std::vector<RowKind> kinds = row_kinds(dtype, grade);
+      const auto place = std::find(kinds.begin(), kinds.end(), RowKind::far_first);
+      ASSERT_NE(place, kinds.end());
+      // Between rows of other kinds, in a laying of few rows too.
+      EXPECT_NE(place, kinds.begin());
+      EXPECT_NE(place + 1, kinds.end());
+    }
+    for (const std::int64_t columns : {64, 1001, 65536}) {
+      const auto row = make_row(RowKind::far_first, dtype, columns, 1);
+      const Moments moments = moments_of(row, dtype);
+      for (std::size_t i = 0; i < 3; ++i) {
+        EXPECT_GT((load_element(dtype, row.data(), i) - moments.mean) / moments.spread,
+                  std::min(0.99 * std::sqrt(static_cast<double>(columns) / 3), 100.0) - 1);
+      }
+    }
+    EXPECT_EQ(make_row(RowKind::far_first, dtype, 2, 1).size(), 2 * size_bytes(dtype));
+  }
 }
 
 TEST(input_data, every_dtype_has_rows_with_nan_infinity_equal_values_and_an_overflowing_square) {

@@ -103,8 +103,7 @@ class RefusedByAWorker : public Refused {
 };
 
 TEST_F(RefusedByAWorker, wrong_bytes_are_seen_by_two_processes) {
-  const auto wrong = tried(
-      0, {{"const float v = variance + epsilon;", "const float v = variance + 1.01f * epsilon;"}});
+  const auto wrong = tried(0, wrong_epsilon);
   EXPECT_EQ(wrong.verdict.reason, Reason::wrong_result) << wrong.verdict.detail;
   EXPECT_EQ(wrong.sightings, 2);
   EXPECT_EQ(worker_.restarts(), 1);

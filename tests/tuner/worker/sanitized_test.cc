@@ -194,8 +194,7 @@ class Planted : public OnDevice {
 };
 
 TEST_F(Planted, DISABLED_for_memcheck_one_element_is_read_beyond_the_tensor) {
-  run_mutant({{"column + k < row_columns ? row[column + k]",
-               "column + k <= row_columns ? row[column + k]"}});
+  run_mutant({{"column + k < row_columns ? from[k]", "column + k <= row_columns ? from[k]"}});
 }
 
 TEST_F(Planted, DISABLED_for_racecheck_the_barriers_of_the_sums_are_missing) {
