@@ -112,7 +112,7 @@ Launch launch(const Candidate& candidate, const Problem& problem, const DeviceSp
 // Cycles of one row: three reductions of a group, the exchange between blocks, and what a thread
 // does for its elements while the other groups want the same pipelines.
 constexpr double reduction_cycles = 330;
-constexpr double exchange_cycles = 900;
+constexpr double exchange_cycles = 1500;
 constexpr double element_cycles = 14;
 
 Plan plan(const Candidate& candidate, const Problem& problem, const DeviceSpec&) {

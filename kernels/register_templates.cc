@@ -13,7 +13,9 @@ namespace {
 // all that is issued for one element, since a warp issues at most one instruction per cycle.
 constexpr double shuffle_cycles = 30;
 constexpr double barrier_cycles = 60;
-constexpr double element_cycles = 11;
+constexpr double element_cycles = 7;
+// For the order alone: streaming seldom wins, and then by little.
+constexpr double streaming_cycles = 60;
 
 Launch one_kernel(int block, std::int64_t rows_per_block, int shared_bytes) {
   return {.entries = {"normd_kernel"},
@@ -76,7 +78,7 @@ bool sub_warp_fits(const Candidate& candidate, const Problem& problem, const Dev
                  candidate.value("vector_bytes") < vector_bytes_choices(problem, spec).back())) {
     return false;
   }
-  if (candidate.value("threads_per_sm") != 0 && could_share != shares) return false;
+  if (candidate.value("threads_per_sm") != 0 && !shares && shape.affine_registers > 0) return false;
   const int threads_per_sm = candidate.value("threads_per_sm");
   const std::int64_t needed =
       rows_per_group * shape.x_registers + (threads_per_sm > 0 ? 24 : working_registers);
@@ -106,8 +108,9 @@ Plan sub_warp_plan(const Candidate& candidate, const Problem& problem, const Dev
   const double given = threads_per_sm > 0 ? 65536.0 / threads_per_sm : 255;
   return {.registers = static_cast<int>(std::min(wanted, given)),
           .bytes_in_flight = in_flight,
-          .chain_cycles =
-              steps * shuffle_cycles + element_cycles * elements + (shares ? barrier_cycles : 0),
+          .chain_cycles = steps * shuffle_cycles + element_cycles * elements +
+                          (shares ? barrier_cycles : 0) +
+                          (candidate.value("streaming") != 0 ? streaming_cycles : 0),
           .memory_trips = 1.0,
           .element_instructions = element_instructions(shape.pack) + 60 / elements +
                                   (shares ? 0 : 2) + std::max(0.0, 8 * (wanted / given - 1.5)),
@@ -217,8 +220,11 @@ Plan block_registers_plan(const Candidate& candidate, const Problem& problem,
   return {.registers = static_cast<int>(affine_held ? held - 12 : shape.x_registers + 28),
           .bytes_in_flight =
               static_cast<double>(shape.packs) * candidate.value("vector_bytes") * threads,
-          .chain_cycles = reduction + element_cycles * static_cast<double>(shape.elements()) +
-                          static_cast<double>(threads) / 4,
+          .chain_cycles = reduction +
+                          element_cycles * static_cast<double>(shape.elements()) *
+                              std::max(1.0, threads / 128.0) +
+                          static_cast<double>(threads) / 4 +
+                          (candidate.value("streaming") != 0 ? streaming_cycles : 0),
           .memory_trips = affine_held ? 1.0 : 1.5,
           .element_instructions = element_instructions(shape.pack)};
 }

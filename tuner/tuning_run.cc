@@ -10,7 +10,7 @@
 namespace normd {
 namespace {
 
-constexpr double copy_close = 1.02;  // within this of the copy there is nothing left to gain
+constexpr double copy_close = 1.003;  // within this of the copy there is nothing left to gain
 // Replays of a candidate's sequence in its first call for two samples, the warm-ups with them.
 constexpr double first_replays = 5;
 
