@@ -76,7 +76,11 @@ void add_far_beginnings(Answers& all) {
     KnownAnswer answer = one_row("three of 4096 first in " + std::string(dtype_name(dtype)), dtype,
                                  alternating(1024, 0, 1));
     std::fill_n(answer.x.begin(), 3, 4096.0);
-    answer.y = {{0, 2, 18.4480785, 5e-7}, {0, 3, -0.0519492682, 5e-9}, {0, 4, -0.0564669795, 5e-9}};
+    for (const auto& [column, y] :
+         {std::pair{2, 18.4480785}, {3, -0.0519492682}, {4, -0.05646698}}) {
+      const double rounding = dtype == DType::fp32 ? 0 : std::fabs(rounded_to(dtype, y) - y);
+      answer.y.push_back({0, column, y, seven_digits * std::fabs(y) + rounding});
+    }
     answer.statistics = {{0, 12.4990234375, 0.00451771131}};
     all.push_back(answer);
   }
