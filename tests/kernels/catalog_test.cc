@@ -151,9 +151,10 @@ TEST(CatalogTest, rows_per_block_follow_from_the_axes) {
                  candidate.value("rows_per_group");
     } else if (candidate.template_name == "block_registers" ||
                candidate.template_name == "cluster_pipeline" ||
-               candidate.template_name == "grid_pipeline" ||
-               candidate.template_name == "phase_aligned") {
+               candidate.template_name == "grid_pipeline") {
       expected = candidate.value("rows_per_block");
+    } else if (candidate.template_name == "phase_aligned") {
+      expected = candidate.value("groups") * launch.blocks_per_row;  // a block for each phase
     } else if (candidate.template_name == "warp_welford") {
       expected = candidate.value("threads") / 32;
     } else if (candidate.template_name == "thread_rows") {

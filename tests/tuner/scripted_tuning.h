@@ -10,6 +10,7 @@
 
 #include "kernels/catalog.h"
 #include "kernels/digest.h"
+#include "kernels/row_bucket.h"
 #include "kernels/source.h"
 #include "tests/tuner/script.h"
 #include "tuner/store/store.h"
@@ -57,7 +58,9 @@ class ScriptedTuning : public testing::Test {
   }
   // The candidates of a request in rank: the first is the default.
   std::vector<Candidate> ranked(std::int64_t columns) const {
-    return ranked_candidates(request_of(columns).problem, spec_);
+    const Key key = key_of(columns);
+    return ranked_candidates(problem_at(key, measured_rows(key.problem, spec_, key.bucket).back()),
+                             spec_);
   }
   std::string text(std::int64_t columns, std::size_t rank) const {
     return to_text(ranked(columns)[rank]);

@@ -1,0 +1,31 @@
+// What the templates that hold rows in registers have in common for their plans and launches.
+// Pure functions; any thread.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/launch.h"
+
+namespace normd {
+
+// Cycles on recent chips: one exchange between lanes, one barrier with the traffic around it, and
+// all that is issued for one element, since a warp issues at most one instruction per cycle.
+inline constexpr double shuffle_cycles = 30;
+inline constexpr double barrier_cycles = 60;
+inline constexpr double element_cycles = 7;
+// For the order alone: streaming seldom wins, and then by little.
+inline constexpr double streaming_cycles = 60;
+
+inline Launch one_kernel(int block, std::int64_t rows_per_block, int shared_bytes) {
+  return {.entries = {"normd_kernel"},
+          .block = block,
+          .shared_bytes = shared_bytes,
+          .rows_per_block = rows_per_block};
+}
+
+// Instructions per element: conversions, deviations, normalising; an access is shared by its pack.
+inline double element_instructions(int pack) {
+  return 9 + 8.0 / pack;
+}
+
+}  // namespace normd
