@@ -10,7 +10,6 @@
 namespace normd {
 namespace {
 
-constexpr int vector_bytes = 16;
 constexpr int cluster_choices[] = {1, 2, 4, 8, 16};
 constexpr int rows_per_block_choices[] = {1, 2, 3, 4, 5, 6};
 constexpr int blocks_per_sm_choices[] = {1, 2, 3, 4};
@@ -74,7 +73,7 @@ std::vector<Axis> axes(const Problem& problem, const DeviceSpec& spec) {
       {"cluster", clusters},
       {"rows_per_block", {std::begin(rows_per_block_choices), std::end(rows_per_block_choices)}},
       {"threads", threads},
-      {"vector_bytes", {vector_bytes}},
+      {"vector_bytes", {part_vector_bytes}},
       {"blocks_per_sm", {std::begin(blocks_per_sm_choices), std::end(blocks_per_sm_choices)}}};
 }
 
@@ -109,24 +108,11 @@ Launch launch(const Candidate& candidate, const Problem& problem, const DeviceSp
           .blocks_max = std::max<std::int64_t>(blocks_max, shape.blocks)};
 }
 
-// Cycles of one row: three reductions of a group, the exchange between blocks, and what a thread
-// does for its elements while the other groups want the same pipelines.
-constexpr double reduction_cycles = 330;
 constexpr double exchange_cycles = 1500;
-constexpr double element_cycles = 14;
 
 Plan plan(const Candidate& candidate, const Problem& problem, const DeviceSpec&) {
   const PartShape shape = shape_of(candidate, problem);
-  const SliceShape slice = slice_shape(problem, vector_bytes, shape.group_threads() * shape.blocks);
-  const double warps_per_scheduler = shape.threads * shape.blocks_per_sm / 128.0;
-  return {.registers = 65536 / (shape.threads * shape.blocks_per_sm) / 8 * 8,
-          .bytes_in_flight = static_cast<double>(shape.rows_per_block * shape.part_bytes),
-          .chain_cycles = 3 * reduction_cycles + (shape.blocks > 1 ? exchange_cycles : 0) +
-                          element_cycles * static_cast<double>(slice.elements()) *
-                              std::max(1.0, warps_per_scheduler / 2),
-          .memory_trips = 0.5,
-          .element_instructions = 12,
-          .independent = shape.rows_per_block + 1.0};
+  return part_plan(shape, problem, shape.blocks > 1 ? exchange_cycles : 0);
 }
 
 }  // namespace

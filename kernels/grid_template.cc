@@ -9,7 +9,6 @@
 namespace normd {
 namespace {
 
-constexpr int vector_bytes = 16;
 // Rows at once, of a block each: how the device's blocks are divided among rows.
 constexpr int sets_choices[] = {1, 2, 3, 4, 6, 8, 12, 16};
 constexpr int rows_per_block_max = 6;
@@ -47,9 +46,7 @@ std::int64_t mailbox_bytes(int blocks) {
 }
 
 std::int64_t part_bytes(const Problem& problem, int blocks) {
-  const std::int64_t unit = unit_of(problem);
-  return (problem.columns / unit + blocks - 1) / blocks * unit *
-         static_cast<std::int64_t>(size_bytes(problem.x));
+  return bytes_of(widest_part(problem, blocks, unit_of(problem)), problem.x);
 }
 
 bool divides(const Problem& problem, int blocks) {
@@ -105,7 +102,7 @@ std::vector<Axis> axes(const Problem& problem, const DeviceSpec& spec) {
       {"blocks_per_row", blocks_per_row},
       {"rows_per_block", {std::begin(rows_per_block_choices), std::end(rows_per_block_choices)}},
       {"threads", threads},
-      {"vector_bytes", {vector_bytes}},
+      {"vector_bytes", {part_vector_bytes}},
       {"blocks_per_sm", {std::begin(blocks_per_sm_choices), std::end(blocks_per_sm_choices)}}};
 }
 
@@ -150,26 +147,14 @@ Launch launch(const Candidate& candidate, const Problem& problem, const DeviceSp
           .workspace_bytes = sets * shape.rows_per_block * mailbox_bytes(shape.blocks)};
 }
 
-// Cycles of one row: three reductions of a group, the way of a message through the L2 cache, the
-// wait for the last of them and the traffic of asking for all, and what a thread does for its
-// elements while the other groups want the same pipelines. The exchange's are guesses.
-constexpr double reduction_cycles = 330;
+// The way of a message through the L2 cache, the wait for the last of them, and the traffic of
+// asking for all. Guesses.
 constexpr double exchange_cycles = 2700;
 constexpr double message_cycles = 15;
-constexpr double element_cycles = 14;
 
 Plan plan(const Candidate& candidate, const Problem& problem, const DeviceSpec&) {
   const PartShape shape = shape_of(candidate, problem);
-  const SliceShape slice = slice_shape(problem, vector_bytes, shape.group_threads() * shape.blocks);
-  const double warps_per_scheduler = shape.threads * shape.blocks_per_sm / 128.0;
-  return {.registers = 65536 / (shape.threads * shape.blocks_per_sm) / 8 * 8,
-          .bytes_in_flight = static_cast<double>(shape.rows_per_block * shape.part_bytes),
-          .chain_cycles = 3 * reduction_cycles + exchange_cycles + message_cycles * shape.blocks +
-                          element_cycles * static_cast<double>(slice.elements()) *
-                              std::max(1.0, warps_per_scheduler / 2),
-          .memory_trips = 0.5,
-          .element_instructions = 12,
-          .independent = shape.rows_per_block + 1.0};
+  return part_plan(shape, problem, exchange_cycles + message_cycles * shape.blocks);
 }
 
 }  // namespace

@@ -7,11 +7,10 @@
 namespace normd {
 namespace {
 
-constexpr int vector_bytes = 16;
-
-std::int64_t bytes_of(std::int64_t columns, const std::optional<DType>& dtype) {
-  return dtype ? columns * static_cast<std::int64_t>(size_bytes(*dtype)) : 0;
-}
+// Cycles of one row: what its reduction, the barriers and the waits beside it take of a group, and
+// what a thread does for its elements while the other groups want the same pipelines.
+constexpr double reduction_cycles = 990;
+constexpr double element_cycles = 14;
 
 }  // namespace
 
@@ -27,10 +26,13 @@ std::int64_t row_bytes(const Problem& problem) {
   return bytes_of(problem.columns, problem.x);
 }
 
+std::int64_t widest_part(const Problem& problem, int blocks, std::int64_t unit) {
+  return (problem.columns / unit + blocks - 1) / blocks * unit;
+}
+
 PartShape part_shape(const Candidate& candidate, const Problem& problem, int blocks,
                      std::int64_t unit) {
-  const std::int64_t units = problem.columns / unit;
-  const std::int64_t columns = (units + blocks - 1) / blocks * unit;
+  const std::int64_t columns = widest_part(problem, blocks, unit);
   return {.blocks = blocks,
           .rows_per_block = candidate.value("rows_per_block"),
           .threads = candidate.value("threads"),
@@ -48,7 +50,7 @@ std::int64_t shared_bytes(const PartShape& shape, std::int64_t exchange_bytes) {
 }
 
 std::vector<int> group_threads_choices(std::int64_t part_bytes, const std::vector<int>& packs) {
-  const std::int64_t part_packs = part_bytes / vector_bytes;
+  const std::int64_t part_packs = part_bytes / part_vector_bytes;
   std::vector<int> choices;
   for (const int held : packs) {
     choices.push_back(static_cast<int>(((part_packs + held - 1) / held + 31) / 32 * 32));
@@ -65,8 +67,22 @@ bool holds_parts(const PartShape& shape, std::int64_t shared_bytes, const Proble
   if (threads_per_sm > 1024) return false;
   Problem part = problem;
   part.columns = shape.columns;
-  const SliceShape slice = slice_shape(part, vector_bytes, shape.group_threads());
+  const SliceShape slice = slice_shape(part, part_vector_bytes, shape.group_threads());
   return slice.x_registers + working_registers <= registers_max(threads_per_sm, spec);
+}
+
+Plan part_plan(const PartShape& shape, const Problem& problem, double exchange_cycles) {
+  const SliceShape slice =
+      slice_shape(problem, part_vector_bytes, shape.group_threads() * shape.blocks);
+  const double warps_per_scheduler = shape.threads * shape.blocks_per_sm / 128.0;
+  return {.registers = 65536 / (shape.threads * shape.blocks_per_sm) / 8 * 8,
+          .bytes_in_flight = static_cast<double>(shape.rows_per_block * shape.part_bytes),
+          .chain_cycles = reduction_cycles + exchange_cycles +
+                          element_cycles * static_cast<double>(slice.elements()) *
+                              std::max(1.0, warps_per_scheduler / 2),
+          .memory_trips = 0.5,
+          .element_instructions = 12,
+          .independent = shape.rows_per_block + 1.0};
 }
 
 bool has_bulk_copies(const DeviceSpec& spec) {

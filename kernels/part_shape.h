@@ -9,8 +9,11 @@
 #include "kernels/candidate.h"
 #include "kernels/device_spec.h"
 #include "kernels/problem.h"
+#include "kernels/template.h"
 
 namespace normd {
+
+inline constexpr int part_vector_bytes = 16;  // of an access of a part
 
 struct PartShape {
   int blocks = 1;  // that share a row
@@ -25,6 +28,9 @@ struct PartShape {
   // What is on its way into a multiprocessor while as much is worked on.
   std::int64_t bytes_ahead() const { return blocks_per_sm * rows_per_block * part_bytes; }
 };
+
+// Columns of the widest part, where `blocks` share a row in whole multiples of `unit` columns.
+std::int64_t widest_part(const Problem& problem, int blocks, std::int64_t unit);
 
 // Of a candidate with the axes rows_per_block, threads and blocks_per_sm, whose `blocks` share a
 // row in whole multiples of `unit` columns.
@@ -46,6 +52,9 @@ std::vector<int> group_threads_choices(std::int64_t part_bytes, const std::vecto
 // Whether shared memory and registers hold what is worked on and what is on its way.
 bool holds_parts(const PartShape& shape, std::int64_t shared_bytes, const Problem& problem,
                  const DeviceSpec& spec);
+
+// `exchange_cycles`: what the exchange between blocks takes of a row.
+Plan part_plan(const PartShape& shape, const Problem& problem, double exchange_cycles);
 
 // Bulk copies begin with sm_90; the host device plays any chip that has them.
 bool has_bulk_copies(const DeviceSpec& spec);

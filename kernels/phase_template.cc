@@ -45,8 +45,7 @@ int phases_of(const Problem& problem) {
 std::int64_t shared_bytes_of(const Candidate& candidate, const Problem& problem) {
   const Cover whole = cover(problem, 1);
   const auto cover_bytes = [&](const std::optional<DType>& dtype) {
-    const std::int64_t element = dtype ? static_cast<std::int64_t>(size_bytes(*dtype)) : 0;
-    return (whole.packs * whole.pack * element + 15) / 16 * 16;
+    return (bytes_of(whole.packs * whole.pack, dtype) + 15) / 16 * 16;
   };
   const int scratch_floats = row_scratch_floats(row_threads_of(candidate) / 32);
   return cover_bytes(problem.gamma) + cover_bytes(problem.beta) +
@@ -55,11 +54,10 @@ std::int64_t shared_bytes_of(const Candidate& candidate, const Problem& problem)
 
 std::vector<Axis> axes(const Problem& problem, const DeviceSpec&) {
   // Tensors that begin on 16 bytes, and rows that do not.
-  const bool wanted =
-      problem.rows_layout == RowsLayout::contiguous &&
-      size_bytes(problem.x) == size_bytes(problem.y) && problem.align_bytes >= 16 &&
-      row_align_bytes(problem) < 16 &&
-      problem.columns * static_cast<std::int64_t>(size_bytes(problem.x)) >= row_bytes_min;
+  const bool wanted = problem.rows_layout == RowsLayout::contiguous &&
+                      size_bytes(problem.x) == size_bytes(problem.y) && problem.align_bytes >= 16 &&
+                      row_align_bytes(problem) < 16 &&
+                      bytes_of(problem.columns, problem.x) >= row_bytes_min;
   std::vector<int> groups;
   if (wanted) groups = {1, 2, 4, 8};
   return {{"threads", {std::begin(threads_choices), std::end(threads_choices)}},

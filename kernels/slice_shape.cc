@@ -38,6 +38,10 @@ std::vector<int> vector_bytes_choices(const Problem& problem, const DeviceSpec& 
   return {widest / 2, widest};
 }
 
+std::int64_t bytes_of(std::int64_t columns, const std::optional<DType>& dtype) {
+  return dtype ? columns * static_cast<std::int64_t>(size_bytes(*dtype)) : 0;
+}
+
 int row_scratch_floats(int row_warps) {
   return row_warps == 1 ? 0 : 4 * ((row_warps + 3) / 4 * 4);
 }

@@ -29,6 +29,9 @@ std::vector<int> vector_bytes_choices(const Problem& problem, const DeviceSpec& 
 // Registers a thread may have, of a block that can still be launched.
 int registers_max(int block_threads, const DeviceSpec& spec);
 
+// What so many columns of a tensor take; nothing where the problem has no such tensor.
+std::int64_t bytes_of(std::int64_t columns, const std::optional<DType>& dtype);
+
 // Floats of RowScratch (templates/row_reduce.cuh) for one row that `row_warps` warps share.
 int row_scratch_floats(int row_warps);
 

@@ -23,10 +23,6 @@ SliceShape sub_warp_shape(const Candidate& candidate, const Problem& problem) {
   return slice_shape(problem, candidate.value("vector_bytes"), candidate.value("lanes_per_row"));
 }
 
-std::int64_t bytes_of(std::int64_t columns, const std::optional<DType>& dtype) {
-  return dtype ? columns * static_cast<std::int64_t>(size_bytes(*dtype)) : 0;
-}
-
 // Of BlockAffine (templates/shared_affine.cuh), which brings gamma and beta 16 bytes at a time.
 std::int64_t affine_bytes(const Problem& problem) {
   return bytes_of(problem.columns, problem.gamma) + bytes_of(problem.columns, problem.beta);

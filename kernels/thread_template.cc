@@ -21,8 +21,7 @@ constexpr std::int64_t thread_bytes_min = 16;
 constexpr std::int64_t thread_bytes_max = 128;
 
 std::int64_t thread_bytes(const Candidate& candidate, const Problem& problem) {
-  return candidate.value("rows_per_thread") * problem.columns *
-         static_cast<std::int64_t>(size_bytes(problem.x));
+  return candidate.value("rows_per_thread") * bytes_of(problem.columns, problem.x);
 }
 
 std::int64_t affine_floats_of(const Problem& problem) {
@@ -37,7 +36,7 @@ std::int64_t shared_bytes_of(const Candidate& candidate, const Problem& problem)
 
 // That a thread works on at once: rows_in_chunk() of thread_rows.cuh.
 std::int64_t chunk_elements(const Candidate& candidate, const Problem& problem) {
-  const std::int64_t row_bytes = problem.columns * static_cast<std::int64_t>(size_bytes(problem.x));
+  const std::int64_t row_bytes = bytes_of(problem.columns, problem.x);
   std::int64_t rows = 1;
   while (rows < candidate.value("rows_per_thread") &&
          (rows * row_bytes % 4 != 0 || 2 * rows * row_bytes <= 16)) {

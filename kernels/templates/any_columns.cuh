@@ -8,7 +8,6 @@
 #include "accumulator.cuh"
 #include "any_element.cuh"
 #include "moments.cuh"
-#include "rescue.cuh"
 #include "row_reduce.cuh"
 
 namespace normd {
@@ -65,16 +64,8 @@ NORMD_DEVICE float any_origin(const NormArguments& arguments, long long x_start)
   return median(first[0][0], first[1][0], first[2][0]);
 }
 
-// What the pass over a row found; y = ((x - mean) * rstd + shift) * gamma + beta.
-struct AnyMoments {
-  float mean;
-  float correction;  // what the mean is off by
-  float rstd;
-  bool rescue;
-};
-
 template <typename X, int pack>
-NORMD_DEVICE AnyMoments moments_of(const NormArguments& arguments, long long row, int width,
+NORMD_DEVICE RowMoments moments_of(const NormArguments& arguments, long long row, int width,
                                    Scratch& scratch) {
   const long long x_start = row * arguments.x_row_stride;
   const float columns = static_cast<float>(arguments.columns);
@@ -100,13 +91,12 @@ NORMD_DEVICE AnyMoments moments_of(const NormArguments& arguments, long long row
   };
   const Moments found =
       moments_near(any_origin<X>(arguments, x_start), divisor, sums_about, sums_about);
-  const float v = divisor.divide(found.squares) + arguments.epsilon;
-  return {found.mean, found.correction, reciprocal_sqrt(v), needs_rescue(v)};
+  return row_moments(found, divisor, arguments.epsilon);
 }
 
 template <typename X, int pack>
 NORMD_DEVICE void store_row(const NormArguments& arguments, long long row, int width,
-                            const AnyMoments& moments) {
+                            const RowMoments& moments) {
   const Kinds kinds = kinds_of(arguments.flags);
   const float shift = -moments.correction * moments.rstd;
   for (long long i = thread_index() % width * pack; i < arguments.columns; i += width * pack) {
@@ -135,7 +125,7 @@ template <typename X, int pack>
 NORMD_DEVICE_CALL void normalise_row(const NormArguments& arguments, long long row, int width,
                                      Scratch& scratch) {
   const int member = thread_index() % width;
-  const AnyMoments moments = moments_of<X, pack>(arguments, row, width, scratch);
+  const RowMoments moments = moments_of<X, pack>(arguments, row, width, scratch);
   if (!moments.rescue) {
     store_row<X, pack>(arguments, row, width, moments);
     if (member != 0) return;

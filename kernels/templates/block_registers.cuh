@@ -41,16 +41,7 @@ NORMD_KERNEL_RESIDENT(normd_kernel, NormArguments, block_threads, blocks_wanted)
     RowAffine affine(arguments);
     affine.ask(slice);
 
-    const Moments found = moments_near(
-        origin, divisor_of(row_columns),
-        [&](float from, float& first, float& second) {
-          slice.deviations(x, from, first, second);
-          scratch.sum_pair(first, second);
-        },
-        [&](float from, float& first, float& second) {
-          slice.deviations_again(x, from, first, second);
-          scratch.sum_pair(first, second);
-        });
+    const Moments found = moments_of_slice(slice, x, origin, divisor_of(row_columns), scratch);
     slice.template keep<as_floats, registers_there>(x);
     const RowMoments moments = row_moments(found, arguments.epsilon);
 

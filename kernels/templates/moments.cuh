@@ -6,6 +6,8 @@
 // second pass, from the mean itself.
 #pragma once
 
+#include "rescue.cuh"
+
 namespace normd {
 
 // A number of columns to divide by.
@@ -65,6 +67,20 @@ NORMD_DEVICE Moments moments_near(float origin, const Divisor& count, SumsAbout 
   const float mean = found.mean + found.correction;
   sums_again(mean, deviation_sum, square_sum);
   return unless_drowned(moments_from(mean, deviation_sum, square_sum, count), deviation_sum);
+}
+
+// What normalising a row needs of its moments: y = ((x - mean) * rstd - correction * rstd) * gamma
+// + beta.
+struct RowMoments {
+  float mean;        // what deviations are taken from
+  float correction;  // what that mean is off by
+  float rstd;
+  bool rescue;
+};
+
+NORMD_DEVICE RowMoments row_moments(const Moments& row, const Divisor& count, float epsilon) {
+  const float v = count.divide(row.squares) + epsilon;
+  return {row.mean, row.correction, reciprocal_sqrt(v), needs_rescue(v)};
 }
 
 NORMD_DEVICE float median(float a, float b, float c) {

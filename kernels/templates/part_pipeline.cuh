@@ -73,15 +73,7 @@ template <typename Memory>
 struct SharedAffine {
   template <typename PartSlice>
   NORMD_DEVICE void apply(const PartSlice& slice, int i, float (&values)[pack]) const {
-    Pack<gamma_type, pack> gamma;
-    Pack<beta_type, pack> beta;
-    if constexpr (has_gamma) {
-      gamma = load_shared_here<gamma_type, pack>(Memory::gamma() + slice.column(i));
-    }
-    if constexpr (has_beta) {
-      beta = load_shared_here<beta_type, pack>(Memory::beta() + slice.column(i));
-    }
-    apply_packs(gamma, beta, values);
+    apply_shared(Memory::gamma() + slice.column(i), Memory::beta() + slice.column(i), values);
   }
 };
 
@@ -153,16 +145,7 @@ struct PartWork {
     // Once everybody has read the part, the next one may come.
     scratch.barrier.wait();
     if (leads() && next < arguments.rows) fetch_x(next);
-    const Moments found = moments_near(
-        origin, part.divisor(),
-        [&](float from, float& first, float& second) {
-          slice.deviations(x, from, first, second);
-          scratch.sum_pair(first, second);
-        },
-        [&](float from, float& first, float& second) {
-          slice.deviations_again(x, from, first, second);
-          scratch.sum_pair(first, second);
-        });
+    const Moments found = moments_of_slice(slice, x, origin, part.divisor(), scratch);
     slice.template keep<as_floats, registers_there>(x);
     return found;
   }

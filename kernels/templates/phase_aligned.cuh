@@ -153,11 +153,7 @@ struct PhasedSlice {
       float values[pack];
       normalise(x[i], moments, values);
       const int at = (member + i * row_threads) * pack;
-      Pack<gamma_type, pack> gamma;
-      Pack<beta_type, pack> beta;
-      if constexpr (has_gamma) gamma = load_shared_here<gamma_type, pack>(shifted_gamma() + at);
-      if constexpr (has_beta) beta = load_shared_here<beta_type, pack>(shifted_beta() + at);
-      apply_packs(gamma, beta, values);
+      apply_shared(shifted_gamma() + at, shifted_beta() + at, values);
       const Pack<y_type, pack> y = from_floats<y_type>(values);
       y_type* const to = first + i * row_threads * pack;
       if (whole(i)) {
@@ -207,16 +203,7 @@ NORMD_KERNEL_RESIDENT(normd_kernel, NormArguments, block_threads, blocks_per_sm)
     slice.load(from, (rows - row) * row_columns, x);
     const float middle = row_origin(from);  // an element, so no rounding makes it another
     slice.put_instead_of_others(from_float<x_type>(middle), x);
-    const Moments found = moments_near(
-        middle, divisor_of(row_columns),
-        [&](float origin, float& first, float& second) {
-          slice.deviations(x, origin, first, second);
-          scratch.sum_pair(first, second);
-        },
-        [&](float origin, float& first, float& second) {
-          slice.deviations_again(x, origin, first, second);
-          scratch.sum_pair(first, second);
-        });
+    const Moments found = moments_of_slice(slice, x, middle, divisor_of(row_columns), scratch);
     const RowMoments moments = row_moments(found, arguments.epsilon);
     if (moments.rescue) {
       if (slice.member < warp_lanes) {

@@ -109,7 +109,8 @@ constexpr int access_bytes_max = 16;
 #endif
 
 // NORMD_LOAD(instruction, words): the instruction in three widths. All are volatile, which keeps
-// them where the text has them: before the reductions that hide their latency.
+// them where the text has them: before the reductions that hide their latency. None is `.nc`: the
+// assembler moves such loads past barriers, to where they are used.
 #define NORMD_LOAD_1(instruction) \
   asm volatile(instruction ".b32 %0, [%1];" : "=r"(word[0]) : "l"(address) : "memory")
 #define NORMD_LOAD_2(instruction)                    \

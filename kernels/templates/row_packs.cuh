@@ -1,11 +1,10 @@
 // The pieces that the exact templates share: a row as packs of `vector_bytes` of x, where the last
-// pack may be partial; loading, storing, gamma and beta of one pack; the sums and the
-// moments of a row.
+// pack may be partial; loading, storing, gamma and beta of one pack; the sums and the moments of a
+// row.
 #pragma once
 
 #include "compiled_row.cuh"
 #include "moments.cuh"
-#include "rescue.cuh"
 
 namespace normd {
 
@@ -98,6 +97,17 @@ NORMD_DEVICE void apply_packs(const Pack<gamma_type, pack>& gamma,
   }
 }
 
+// The same, of packs that lie in shared memory. A template, since only whole words are read there,
+// and narrow packs are none.
+template <typename Gamma, typename Beta>
+NORMD_DEVICE void apply_shared(const Gamma* gammas, const Beta* betas, float (&values)[pack]) {
+  Pack<Gamma, pack> gamma;
+  Pack<Beta, pack> beta;
+  if constexpr (has_gamma) gamma = load_shared_here<Gamma, pack>(gammas);
+  if constexpr (has_beta) beta = load_shared_here<Beta, pack>(betas);
+  apply_packs(gamma, beta, values);
+}
+
 NORMD_DEVICE void load_gamma(const NormArguments& arguments, int column,
                              Pack<gamma_type, pack>& gamma) {
   if constexpr (has_gamma) {
@@ -114,7 +124,7 @@ NORMD_DEVICE void load_beta(const NormArguments& arguments, int column,
   }
 }
 
-// The same, loading them now.
+// values * gamma + beta, loading these now.
 NORMD_DEVICE void apply_affine(const NormArguments& arguments, int column, float (&values)[pack]) {
   Pack<gamma_type, pack> gamma;
   Pack<beta_type, pack> beta;
@@ -137,23 +147,14 @@ NORMD_DEVICE float median_of_first(const Pack<x_type, count>& x) {
 
 // The same, of a row in memory: every thread of the row asks for the same few bytes.
 NORMD_DEVICE float row_origin(const x_type* row) {
-  Pack<x_type, row_columns < 4 ? 1 : 4> first;
+  Pack < x_type, row_columns<4 ? 1 : 4> first;
   load_elements<Hint::normal, larger_of(row_align_bytes, static_cast<int>(sizeof(x_type)))>(row,
-                                                                                           first);
+                                                                                            first);
   return median_of_first(first);
 }
 
-// What normalising a row needs of its moments.
-struct RowMoments {
-  float mean;        // what deviations are taken from
-  float correction;  // what that mean is off by
-  float rstd;
-  bool rescue;
-};
-
 NORMD_DEVICE RowMoments row_moments(const Moments& row, float epsilon) {
-  const float v = divide_by_columns(row.squares) + epsilon;
-  return {row.mean, row.correction, reciprocal_sqrt(v), needs_rescue(v)};
+  return row_moments(row, divisor_of(row_columns), epsilon);
 }
 
 // A pack of x about the row's mean, in units of its deviation.

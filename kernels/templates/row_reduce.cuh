@@ -4,6 +4,7 @@
 #pragma once
 
 #include "barrier.cuh"
+#include "moments.cuh"
 
 namespace normd {
 
@@ -74,5 +75,21 @@ struct RowScratch {
     return total;
   }
 };
+
+// The moments of what the threads of a slice hold, whose sums go through `scratch`.
+template <typename RowSlice, typename Packs, typename Scratch>
+NORMD_DEVICE Moments moments_of_slice(const RowSlice& slice, const Packs& x, float origin,
+                                      const Divisor& count, Scratch& scratch) {
+  return moments_near(
+      origin, count,
+      [&](float from, float& first, float& second) {
+        slice.deviations(x, from, first, second);
+        scratch.sum_pair(first, second);
+      },
+      [&](float from, float& first, float& second) {
+        slice.deviations_again(x, from, first, second);
+        scratch.sum_pair(first, second);
+      });
+}
 
 }  // namespace normd

@@ -73,7 +73,7 @@ struct Slice {
   }
 
   // The same in a second pass, for which nothing but the packs is to be kept in registers.
-  NORMD_DEVICE void deviations_again(Packs& x, float origin, float& deviation_sum,
+  NORMD_DEVICE void deviations_again(const Packs& x, float origin, float& deviation_sum,
                                      float& square_sum) const {
     Packs again;
 #pragma unroll

@@ -13,7 +13,6 @@ struct BlockAffine {
       has_beta ? row_columns * static_cast<int>(sizeof(beta_type)) : 0;
   static constexpr int bytes = gamma_bytes + beta_bytes;
   static constexpr int piece = 16;  // bytes that a thread brings at a time
-  static constexpr int held_registers = 0;
 
   static_assert(affine_shared == 0 || (gamma_bytes % piece == 0 && beta_bytes % piece == 0),
                 "whole pieces");
@@ -44,17 +43,8 @@ struct BlockAffine {
 
   template <typename RowSlice>
   NORMD_DEVICE void apply(const RowSlice& slice, int i, float (&values)[pack]) const {
-    Pack<gamma_type, pack> gamma;
-    Pack<beta_type, pack> beta;
-    if constexpr (has_gamma) {
-      gamma = load_shared_here<gamma_type, pack>(reinterpret_cast<const gamma_type*>(at(0)) +
-                                                 slice.column(i));
-    }
-    if constexpr (has_beta) {
-      beta = load_shared_here<beta_type, pack>(reinterpret_cast<const beta_type*>(at(gamma_bytes)) +
-                                               slice.column(i));
-    }
-    apply_packs(gamma, beta, values);
+    apply_shared(reinterpret_cast<const gamma_type*>(at(0)) + slice.column(i),
+                 reinterpret_cast<const beta_type*>(at(gamma_bytes)) + slice.column(i), values);
   }
 };
 

@@ -7,6 +7,7 @@
 
 #include "kernels/catalog.h"
 #include "kernels/source.h"
+#include "tests/kernels/template_names.h"
 #include "tests/tuner/device/host_bench.h"
 #include "tuner/compiler/host_compiler.h"
 
@@ -111,15 +112,7 @@ TEST_P(RowNeighbours, do_not_change_a_bit_of_it) {
   EXPECT_GT(tried, 0);
 }
 
-std::vector<std::string> exact_templates() {
-  std::vector<std::string> names;
-  for (const Template& entry : catalog()) {
-    if (entry.grade == Grade::exact) names.emplace_back(entry.name);
-  }
-  return names;
-}
-
-INSTANTIATE_TEST_SUITE_P(catalog, RowNeighbours, testing::ValuesIn(exact_templates()),
+INSTANTIATE_TEST_SUITE_P(catalog, RowNeighbours, testing::ValuesIn(exact_template_names()),
                          [](const auto& name) { return name.param; });
 
 class WrongNeighbours : public RowNeighbours {};

@@ -9,6 +9,7 @@
 #include <limits>
 #include <random>
 
+#include "tests/kernels/template_names.h"
 #include "tests/tuner/device/candidate_sample.h"
 #include "tests/tuner/device/host_bench.h"
 #include "tuner/compiler/host_compiler.h"
@@ -24,12 +25,6 @@ bool is_long_run() {
 std::uint32_t seed_of_run() {
   const char* text = std::getenv("NORMD_TEST_SEED");
   return text != nullptr ? static_cast<std::uint32_t>(std::strtoul(text, nullptr, 10)) : 20260301;
-}
-
-std::vector<std::string> template_names() {
-  std::vector<std::string> names;
-  for (const Template& entry : catalog()) names.emplace_back(entry.name);
-  return names;
 }
 
 class Templates : public testing::TestWithParam<std::string> {

@@ -15,8 +15,9 @@
 
 #include "kernels/catalog.h"
 #include "kernels/source.h"
+#include "tests/kernels/template_names.h"
 #include "tests/tuner/device/guarded_run.h"
-#include "tests/tuner/worker/test_device.h"
+#include "tests/tuner/worker/on_device.h"
 #include "tuner/compiler/compiler.h"
 #include "tuner/compiler/prebuilt.h"
 
@@ -80,6 +81,16 @@ std::vector<double> rows_of(std::span<const Kind> kinds, const Problem& problem,
 constexpr std::int64_t widths[] = {1,    3,    5,    7,     8,     64,    1000,
                                    1001, 4096, 8191, 12288, 16384, 65536, 262144};
 
+Problem problem_of(std::int64_t columns, DType dtype) {
+  return {.rows = 1,
+          .columns = columns,
+          .x = dtype,
+          .y = dtype,
+          .gamma = DType::fp32,
+          .beta = DType::fp32,
+          .stats = Stats::mean_rstd};
+}
+
 // How a template divides its work: a candidate for each of their values is tried.
 const std::set<std::string> dividing_axes = {"cluster",        "lanes_per_row",   "rows_per_block",
                                              "rows_per_group", "rows_per_thread", "unroll"};
@@ -95,13 +106,7 @@ std::vector<Chosen> chosen_candidates(const Template& entry, DType dtype) {
   std::set<std::pair<std::string, int>> seen;
   std::mt19937 random(7);
   for (const std::int64_t columns : widths) {
-    const Problem problem{.rows = 1,
-                          .columns = columns,
-                          .x = dtype,
-                          .y = dtype,
-                          .gamma = DType::fp32,
-                          .beta = DType::fp32,
-                          .stats = Stats::mean_rstd};
+    const Problem problem = problem_of(columns, dtype);
     auto candidates = enumerate(entry, problem, test_device_spec());
     std::shuffle(candidates.begin(), candidates.end(), random);
     bool first = true;
@@ -116,15 +121,8 @@ std::vector<Chosen> chosen_candidates(const Template& entry, DType dtype) {
   return chosen;
 }
 
-class ExactBounds : public testing::TestWithParam<std::string> {
+class ExactBounds : public OnDevice, public testing::WithParamInterface<std::string> {
  protected:
-  void SetUp() override {
-    test_device_spec();  // ends the program where there is no such device
-    auto device = open_device(test_device);
-    ASSERT_TRUE(device) << device.error().message;
-    device_ = *std::move(device);
-  }
-
   void expect_bounds(Kernel& kernel, Problem problem, const std::string& what) {
     const auto expect = [&](std::span<const Kind> kinds, float epsilon) {
       problem.rows = static_cast<std::int64_t>(kinds.size()) + 2;
@@ -159,7 +157,6 @@ class ExactBounds : public testing::TestWithParam<std::string> {
     return beta;
   }
 
-  std::unique_ptr<Device> device_;
   double worst_ = 0;
 };
 
@@ -190,15 +187,7 @@ TEST_P(ExactBounds, hold_on_every_hard_row) {
   EXPECT_GT(tried, 0);
 }
 
-std::vector<std::string> exact_templates() {
-  std::vector<std::string> names;
-  for (const Template& entry : catalog()) {
-    if (entry.grade == Grade::exact) names.emplace_back(entry.name);
-  }
-  return names;
-}
-
-INSTANTIATE_TEST_SUITE_P(catalog, ExactBounds, testing::ValuesIn(exact_templates()),
+INSTANTIATE_TEST_SUITE_P(catalog, ExactBounds, testing::ValuesIn(exact_template_names()),
                          [](const auto& name) { return name.param; });
 
 class FallbackBounds : public ExactBounds {};
@@ -210,13 +199,7 @@ TEST_F(FallbackBounds, hold_on_every_hard_row) {
   ASSERT_TRUE(kernel) << kernel.error().message;
   for (const DType dtype : {DType::fp32, DType::bf16}) {
     for (const std::int64_t columns : widths) {
-      const Problem problem{.rows = 1,
-                            .columns = columns,
-                            .x = dtype,
-                            .y = dtype,
-                            .gamma = DType::fp32,
-                            .beta = DType::fp32,
-                            .stats = Stats::mean_rstd};
+      const Problem problem = problem_of(columns, dtype);
       expect_bounds(**kernel, problem, "any_columns for " + to_text(problem));
     }
   }

@@ -12,7 +12,7 @@
 #include "kernels/catalog.h"
 #include "kernels/source.h"
 #include "kernels/tolerance.h"
-#include "tests/tuner/worker/test_device.h"
+#include "tests/tuner/worker/on_device.h"
 #include "tuner/compiler/compiler.h"
 #include "tuner/compiler/prebuilt.h"
 #include "tuner/worker/input_data.h"
@@ -30,13 +30,10 @@ struct Case {
 
 // x filled with one tile of random numbers over and over, as long as a prime, so that no cut index
 // finds the right numbers; y, mean and rstd.
-class LargeTensors : public testing::TestWithParam<Case> {
+class LargeTensors : public OnDevice, public testing::WithParamInterface<Case> {
  protected:
   void SetUp() override {
-    test_device_spec();  // ends the program where there is no such device
-    auto device = open_device(test_device);
-    ASSERT_TRUE(device) << device.error().message;
-    device_ = *std::move(device);
+    ASSERT_NO_FATAL_FAILURE(OnDevice::SetUp());
     const auto& [dtype, columns, elements_log2] = GetParam();
     problem_ = {.rows = (std::int64_t{1} << elements_log2) / columns + 2,
                 .columns = columns,
@@ -173,7 +170,6 @@ class LargeTensors : public testing::TestWithParam<Case> {
     }
   }
 
-  std::unique_ptr<Device> device_;
   Problem problem_;
   std::vector<char> tile_, gamma_bytes_, beta_bytes_;
   std::unique_ptr<Memory> x_, y_, mean_, rstd_, gamma_, beta_;

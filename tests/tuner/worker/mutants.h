@@ -22,8 +22,8 @@ struct Change {
 inline const Change no_second_pass{"if (near_enough(found, deviation_sum)) return found;",
                                    "return found;"};
 inline const std::vector<Change> wrong_epsilon = {
-    {"const float v = divide_by_columns(row.squares) + epsilon;",
-     "const float v = divide_by_columns(row.squares) + 1.01f * epsilon;"}};
+    {"const float v = count.divide(row.squares) + epsilon;",
+     "const float v = count.divide(row.squares) + 1.01f * epsilon;"}};
 
 // An odd width, and several warps per row. Strided rows keep the alignment of their class, so that
 // packs are wide and the last one is partial.

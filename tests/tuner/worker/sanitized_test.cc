@@ -8,9 +8,11 @@
 #include <optional>
 
 #include "kernels/source.h"
+#include "tests/kernels/template_names.h"
 #include "tests/tuner/device/guarded_run.h"
 #include "tests/tuner/gpu_kernels.h"
 #include "tests/tuner/worker/mutants.h"
+#include "tests/tuner/worker/on_device.h"
 #include "tuner/compiler/compiler.h"
 #include "tuner/compiler/prebuilt.h"
 #include "tuner/worker/gate.h"
@@ -71,15 +73,8 @@ std::int64_t rows_for(const Launch& launch, std::int64_t columns) {
   return std::min(turns, (std::int64_t{1} << 20) / columns + 3);
 }
 
-class OnDevice : public testing::Test {
+class SanitizedRun : public OnDevice {
  protected:
-  void SetUp() override {
-    test_device_spec();  // ends the program where there is no such device
-    auto device = open_device(test_device);
-    ASSERT_TRUE(device) << device.error().message;
-    device_ = *std::move(device);
-  }
-
   void run(const Binary& binary, const Launch& launch, const NormInputs& inputs,
            const Tolerance& tolerance, const std::string& what) {
     auto kernel = device_->load(binary, launch);
@@ -93,11 +88,9 @@ class OnDevice : public testing::Test {
         "")
         << what;
   }
-
-  std::unique_ptr<Device> device_;
 };
 
-class Sanitized : public OnDevice, public testing::WithParamInterface<std::string> {
+class Sanitized : public SanitizedRun, public testing::WithParamInterface<std::string> {
  protected:
   void run_case(const std::optional<Case>& chosen) {
     ASSERT_TRUE(chosen) << "no candidate of " << GetParam() << " on any width: mend this test";
@@ -138,16 +131,10 @@ TEST_P(Sanitized, an_odd_width_with_rows_left_over) {
                       }));
 }
 
-std::vector<std::string> all_templates() {
-  std::vector<std::string> names;
-  for (const Template& entry : catalog()) names.emplace_back(entry.name);
-  return names;
-}
-
-INSTANTIATE_TEST_SUITE_P(catalog, Sanitized, testing::ValuesIn(all_templates()),
+INSTANTIATE_TEST_SUITE_P(catalog, Sanitized, testing::ValuesIn(template_names()),
                          [](const auto& name) { return name.param; });
 
-class SanitizedPrebuilt : public OnDevice {};
+class SanitizedPrebuilt : public SanitizedRun {};
 
 TEST_F(SanitizedPrebuilt, the_fallback_on_narrow_wide_and_odd_rows) {
   const auto binary = prebuilt_binary(Prebuilt::any_columns, device_->spec());
@@ -177,7 +164,7 @@ TEST_F(SanitizedPrebuilt, the_checker) {
 
 // Faults planted on purpose, one for each tool, by which scripts/sanitize-gpu --self-test knows
 // that the tools look. Left out of every other run; without a sanitizer they pass.
-class Planted : public OnDevice {
+class Planted : public SanitizedRun {
  protected:
   void run_mutant(const std::vector<Change>& changes) {
     Problem problem = problem_of(DType::fp32, RowsLayout::strided);

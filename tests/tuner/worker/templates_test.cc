@@ -9,6 +9,7 @@
 
 #include "kernels/catalog.h"
 #include "kernels/source.h"
+#include "tests/kernels/template_names.h"
 #include "tests/tuner/worker/test_device.h"
 #include "tuner/compiler/compiler.h"
 #include "tuner/worker/trial_bench.h"
@@ -85,13 +86,7 @@ TEST_P(Templates, every_sampled_candidate_passes_the_gate) {
   EXPECT_GT(tried, 0);
 }
 
-std::vector<std::string> all_templates() {
-  std::vector<std::string> names;
-  for (const Template& entry : catalog()) names.emplace_back(entry.name);
-  return names;
-}
-
-INSTANTIATE_TEST_SUITE_P(catalog, Templates, testing::ValuesIn(all_templates()),
+INSTANTIATE_TEST_SUITE_P(catalog, Templates, testing::ValuesIn(template_names()),
                          [](const auto& name) { return name.param; });
 
 }  // namespace
