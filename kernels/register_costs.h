@@ -13,8 +13,6 @@ namespace normd {
 inline constexpr double shuffle_cycles = 30;
 inline constexpr double barrier_cycles = 60;
 inline constexpr double element_cycles = 7;
-// For the order alone: streaming seldom wins, and then by little.
-inline constexpr double streaming_cycles = 60;
 
 inline Launch one_kernel(int block, std::int64_t rows_per_block, int shared_bytes) {
   return {.entries = {"normd_kernel"},

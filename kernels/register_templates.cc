@@ -47,7 +47,6 @@ std::vector<Axis> block_registers_axes(const Problem& problem, const DeviceSpec&
       {"threads", threads},
       {"vector_bytes", vector_bytes},
       {"rows_per_block", {std::begin(rows_per_block_choices), std::end(rows_per_block_choices)}},
-      {"streaming", {0, 1}},
       {"threads_per_sm", {0, 1024}}};
 }
 
@@ -116,8 +115,7 @@ Plan block_registers_plan(const Candidate& candidate, const Problem& problem,
           .chain_cycles = reduction +
                           element_cycles * static_cast<double>(shape.elements()) *
                               std::max(1.0, threads / 128.0) +
-                          static_cast<double>(threads) / 4 +
-                          (candidate.value("streaming") != 0 ? streaming_cycles : 0),
+                          static_cast<double>(threads) / 4,
           .memory_trips = affine_held ? 1.0 : 1.5,
           .element_instructions = element_instructions(shape.pack)};
 }

@@ -14,7 +14,6 @@ std::vector<Axis> sub_warp_axes(const Problem& problem, const DeviceSpec& spec) 
           {"threads", {128, 256}},
           {"vector_bytes", vector_bytes_choices(problem, spec)},
           {"rows_per_group", {1, 2}},
-          {"streaming", {0, 1}},
           {"threads_per_sm", {0, 1024, 1536}},
           {"affine_shared", {0, 1}}};
 }
@@ -83,8 +82,7 @@ Plan sub_warp_plan(const Candidate& candidate, const Problem& problem, const Dev
   return {.registers = static_cast<int>(std::min(wanted, given)),
           .bytes_in_flight = in_flight,
           .chain_cycles = steps * shuffle_cycles + element_cycles * elements +
-                          (shares ? barrier_cycles : 0) +
-                          (candidate.value("streaming") != 0 ? streaming_cycles : 0),
+                          (shares ? barrier_cycles : 0),
           .memory_trips = 1.0,
           .element_instructions = element_instructions(shape.pack) + 60 / elements +
                                   (shares ? 0 : 2) + std::max(0.0, 8 * (wanted / given - 1.5)),

@@ -11,7 +11,6 @@ namespace normd {
 
 constexpr int row_threads = block_threads / rows_per_block;
 constexpr int row_warps = row_threads / warp_lanes;
-constexpr Hint row_hint = streaming != 0 ? Hint::stream : Hint::normal;
 
 // Fewer registers per thread, so that more blocks hide each other's waits; gamma and beta are the
 // first that have to go without.
@@ -37,7 +36,7 @@ NORMD_KERNEL_RESIDENT(normd_kernel, NormArguments, block_threads, blocks_wanted)
        row += grid_blocks() * rows_per_block) {
     const float origin = row_origin(x_row(arguments, row));
     typename RowSlice::Packs x;
-    slice.template load<row_hint>(x_row(arguments, row), x);
+    slice.template load<Hint::normal>(x_row(arguments, row), x);
     RowAffine affine(arguments);
     affine.ask(slice);
 
@@ -54,7 +53,7 @@ NORMD_KERNEL_RESIDENT(normd_kernel, NormArguments, block_threads, blocks_wanted)
         rescue_row<CompiledRow, warp_lanes>(arguments, row, slice.member, true, nullptr);
       }
     } else {
-      slice.template store<row_hint>(x, moments, affine, y_row(arguments, row));
+      slice.template store<Hint::normal>(x, moments, affine, y_row(arguments, row));
       if (slice.member == 0) store_statistics(arguments, row, moments);
     }
   }

@@ -33,9 +33,9 @@ struct alignas(sizeof(T) * count) Pack {
 
 constexpr int warp_lanes = 32;
 
-// How an access treats the caches: `normal`; `stream` for data that is touched once; `read_only`
-// for gamma and beta, which every row reads and no thread writes.
-enum class Hint { normal, stream, read_only };
+// How an access treats the caches: `normal`, or `read_only` for gamma and beta, which every row
+// reads and no thread writes.
+enum class Hint { normal, read_only };
 
 }  // namespace normd
 

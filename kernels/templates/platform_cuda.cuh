@@ -134,21 +134,17 @@ template <Hint hint, int words>
 NORMD_DEVICE void load_words(const void* address, unsigned (&word)[words]) {
   if constexpr (words == 1) {
     if constexpr (hint == Hint::normal) NORMD_LOAD_1("ld.global");
-    if constexpr (hint == Hint::stream) NORMD_LOAD_1("ld.global.L1::no_allocate");
     if constexpr (hint == Hint::read_only) NORMD_LOAD_1("ld.global.L1::evict_last");
   } else if constexpr (words == 2) {
     if constexpr (hint == Hint::normal) NORMD_LOAD_2("ld.global");
-    if constexpr (hint == Hint::stream) NORMD_LOAD_2("ld.global.L1::no_allocate");
     if constexpr (hint == Hint::read_only) NORMD_LOAD_2("ld.global.L1::evict_last");
   } else if constexpr (words == 4) {
     if constexpr (hint == Hint::normal) NORMD_LOAD_4("ld.global");
-    if constexpr (hint == Hint::stream) NORMD_LOAD_4("ld.global.L1::no_allocate");
     if constexpr (hint == Hint::read_only) NORMD_LOAD_4("ld.global.L1::evict_last");
   } else {
     static_assert(words == 8, "4 to 32 bytes");
 #if __CUDA_ARCH__ >= 1000
     if constexpr (hint == Hint::normal) NORMD_LOAD_8("ld.global");
-    if constexpr (hint == Hint::stream) NORMD_LOAD_8("ld.global.L1::no_allocate");
     if constexpr (hint == Hint::read_only) NORMD_LOAD_8("ld.global.L1::evict_last");
 #endif
   }
@@ -169,33 +165,20 @@ NORMD_DEVICE void load_words(const void* address, unsigned (&word)[words]) {
                "r"(word[6]), "r"(word[7])                                                          \
                : "memory")
 
-// Stores default to staying in L2; `stream` marks them as the first to go. Written out because the
-// compiler does not gather the 16-bit members of a pack into one access.
-template <Hint hint, int words>
+// Written out because the compiler does not gather the 16-bit members of a pack into one access.
+// Stores stay in L2, where whatever comes next finds y.
+template <int words>
 NORMD_DEVICE void store_words(void* address, const unsigned (&word)[words]) {
-  constexpr bool stream = hint == Hint::stream;
   if constexpr (words == 1) {
-    if constexpr (stream)
-      NORMD_STORE_1("st.global.cs");
-    else
-      NORMD_STORE_1("st.global");
+    NORMD_STORE_1("st.global");
   } else if constexpr (words == 2) {
-    if constexpr (stream)
-      NORMD_STORE_2("st.global.cs");
-    else
-      NORMD_STORE_2("st.global");
+    NORMD_STORE_2("st.global");
   } else if constexpr (words == 4) {
-    if constexpr (stream)
-      NORMD_STORE_4("st.global.cs");
-    else
-      NORMD_STORE_4("st.global");
+    NORMD_STORE_4("st.global");
   } else {
     static_assert(words == 8, "4 to 32 bytes");
 #if __CUDA_ARCH__ >= 1000
-    if constexpr (stream)
-      NORMD_STORE_8("st.global.cs");
-    else
-      NORMD_STORE_8("st.global");
+    NORMD_STORE_8("st.global");
 #endif
   }
 }
@@ -241,7 +224,7 @@ NORMD_DEVICE void store_pack(T* address, const Pack<T, count>& pack) {
   if constexpr (bytes >= 4) {
     unsigned word[bytes / 4];
     copy_bytes<bytes>(word, &pack);
-    store_words<hint>(address, word);
+    store_words(address, word);
   } else {
     *reinterpret_cast<Pack<T, count>*>(address) = pack;
   }

@@ -12,7 +12,6 @@ constexpr int groups_per_block = block_threads / lanes_per_row;
 using RowSlice = Slice<lanes_per_row>;
 constexpr int blocks_wanted = larger_of(1, threads_per_sm / block_threads);
 constexpr int registers_there = registers_for(blocks_wanted);
-constexpr Hint row_hint = streaming != 0 ? Hint::stream : Hint::normal;
 
 static_assert(rows_per_block == groups_per_block * rows_per_group, "as the Launch says");
 static_assert(warp_lanes % lanes_per_row == 0, "rows do not cross warps");
@@ -99,7 +98,7 @@ NORMD_DEVICE void work_on_rows(const NormArguments& arguments, RowAffine& affine
 #pragma unroll
     for (int r = 0; r < rows_per_group; ++r) {
       if (exists(r)) {
-        slice.template load<row_hint>(x_of(arguments, row, r), x[r]);
+        slice.template load<Hint::normal>(x_of(arguments, row, r), x[r]);
       } else {
 #pragma unroll
         for (int i = 0; i < RowSlice::packs; ++i) x[r][i] = Pack<x_type, pack>{};
@@ -119,7 +118,7 @@ NORMD_DEVICE void work_on_rows(const NormArguments& arguments, RowAffine& affine
       if (moments.rescue) {
         rescue |= 1u << r;
       } else if (exists(r)) {
-        slice.template store<row_hint>(x[r], moments, affine, y_of(arguments, row, r));
+        slice.template store<Hint::normal>(x[r], moments, affine, y_of(arguments, row, r));
         if (slice.member == 0) {
           store_statistics(arguments, row + r * groups_per_block, moments);
         }

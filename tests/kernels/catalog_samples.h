@@ -27,7 +27,8 @@ Problem drawn_problem(std::mt19937& random);
 std::vector<Sample> drawn_pool(std::mt19937& random, const std::vector<DeviceSpec>& specs,
                                int problems);
 
-// What a sample has that a test wants to have seen: "sub_warp streaming=1", "sub_warp y=fp16", ...
+// What a sample has that a test wants to have seen: "sub_warp y=fp16", "sub_warp affine_shared=1",
+// ...
 std::vector<std::string> features(const Sample& sample);
 
 // A small part of the pool, in which each of its features occurs, in random order.

@@ -109,7 +109,7 @@ TEST(CatalogTest, a_candidate_that_enumerate_would_not_give_is_refused_with_the_
   EXPECT_THAT(refusal("warp_welford unroll=1 threads=128"), testing::HasSubstr("called threads"));
   EXPECT_THAT(refusal("warp_welford threads=96 unroll=1"), testing::HasSubstr("cannot be 96"));
   EXPECT_THAT(refusal("sub_warp lanes_per_row=1 threads=128 vector_bytes=16 rows_per_group=1 "
-                      "streaming=0 threads_per_sm=0 affine_shared=0"),
+                      "threads_per_sm=0 affine_shared=0"),
               testing::HasSubstr("does not fit"));
   EXPECT_EQ(refusal("warp_welford threads=128 unroll=1"), "accepted");
 }

@@ -13,15 +13,14 @@ namespace normd {
 namespace {
 
 // Candidates in the cost model's order, of which no two have the same binary on the host device:
-// cache hints and registers are nothing to it.
+// registers are nothing to it.
 std::vector<Candidate> distinct_candidates(const DeviceSpec& spec) {
   std::vector<Candidate> distinct;
   std::set<std::string> seen;
   for (const Candidate& candidate : ranked_candidates(shape, spec)) {
     Candidate plain = candidate;
-    std::erase_if(plain.values, [](const auto& value) {
-      return value.first == "streaming" || value.first == "threads_per_sm";
-    });
+    std::erase_if(plain.values,
+                  [](const auto& value) { return value.first == "threads_per_sm"; });
     if (seen.insert(to_text(plain)).second) distinct.push_back(candidate);
   }
   return distinct;

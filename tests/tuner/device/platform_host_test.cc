@@ -95,10 +95,10 @@ template <int align> static void copy_elements(const NormArguments& arguments) {
   bf16* y = static_cast<bf16*>(arguments.y) + place;
   bf16* shared = shared_memory<bf16>() + place;
   Pack<bf16, 16> pack;
-  load_elements<Hint::stream, align>(x, pack);
+  load_elements<Hint::normal, align>(x, pack);
   store_elements<Hint::normal, align>(shared, pack);
   for (int i = 0; i < 16; ++i) pack.element[i] = load_shared<bf16, 1>(shared + i).element[0];
-  store_elements<Hint::stream, align>(y, pack);
+  store_elements<Hint::normal, align>(y, pack);
 }
 NORMD_KERNEL(copy_by_2, NormArguments, 64) { copy_elements<2>(arguments); }
 NORMD_KERNEL(copy_by_4, NormArguments, 64) { copy_elements<4>(arguments); }
@@ -120,8 +120,6 @@ template <typename T, int count, Hint hint> static void copy_packs(const NormArg
 #define COPY(T, count)                                                                      \
   NORMD_KERNEL(copy_##T##_##count##_normal, NormArguments, 64) {                            \
     copy_packs<T, count, Hint::normal>(arguments); }                                        \
-  NORMD_KERNEL(copy_##T##_##count##_stream, NormArguments, 64) {                            \
-    copy_packs<T, count, Hint::stream>(arguments); }                                        \
   NORMD_KERNEL(copy_##T##_##count##_read_only, NormArguments, 64) {                         \
     copy_packs<T, count, Hint::read_only>(arguments); }
 COPY(fp32, 1) COPY(fp32, 2) COPY(fp32, 4)
@@ -241,7 +239,7 @@ TEST(PlatformHostTest, packs_of_every_width_and_hint_move_their_bytes_unchanged)
   }
   for (const DType dtype : all_dtypes) {
     for (std::size_t count = 1; count * size_bytes(dtype) <= 16; count *= 2) {
-      for (const char* hint : {"normal", "stream", "read_only"}) {
+      for (const char* hint : {"normal", "read_only"}) {
         const std::string entry =
             "copy_" + std::string(dtype_name(dtype)) + "_" + std::to_string(count) + "_" + hint;
         // `columns` counts words here, at most as many as there are elements: a prefix moves.
