@@ -137,4 +137,12 @@ Launch check_rows_launch() {
           .blocks_max = 1024};
 }
 
+// Each block writes the lowest difference that it found.
+Launch compare_bytes_launch() {
+  return {.entries = {"normd_compare_bytes"},
+          .block = 256,
+          .shared_bytes = 256 * 8,
+          .blocks_max = 1024};
+}
+
 }  // namespace normd

@@ -31,9 +31,12 @@ Result<void> validate(const Candidate& candidate, const Problem& problem, const 
 
 Launch launch_of(const Candidate& candidate, const Problem& problem, const DeviceSpec& spec);
 
-// Two kernels are no catalog rows, because their columns and dtypes are run-time arguments and they
-// are compiled when the project is built: the fallback (any_columns) and the checker (check_rows).
+// Three kernels are no catalog rows, because their columns and dtypes are run-time arguments and
+// they are compiled when the project is built: the fallback (any_columns) and what the gate judges
+// with, the checker (check_rows) and the comparer (compare_bytes), whose rows are stretches of
+// compare_steps steps.
 Launch any_columns_launch();
 Launch check_rows_launch();
+Launch compare_bytes_launch();
 
 }  // namespace normd

@@ -6,6 +6,7 @@
 #include "kernels/catalog.h"
 #include "kernels/check.h"
 #include "kernels/check_arguments.h"
+#include "kernels/compare_arguments.h"
 #include "kernels/digest.h"
 #include "kernels/text_expansion.h"
 
@@ -123,6 +124,12 @@ std::string assemble(const Parts& parts) {
   return expansion.take();
 }
 
+std::string_view arguments_file_of(std::string_view template_name) {
+  if (template_name == "check_rows") return "check_arguments.h";
+  if (template_name == "compare_bytes") return "compare_arguments.h";
+  return "arguments.h";
+}
+
 int architecture_number(std::string_view target) {
   if (target == "host") return 0;
   const auto spec = architecture_preset(target);
@@ -185,10 +192,25 @@ Source render_check_rows(std::string_view target) {
                 check_rows_launch().entries.front(), target);
 }
 
+Source render_compare_bytes(std::string_view target) {
+  std::string prelude;
+  constant(prelude, "int", "architecture", architecture_number(target));
+  launch_constants(prelude, compare_bytes_launch());
+  const std::string asserts = "static_assert(sizeof(normd::CompareArguments) == " +
+                              std::to_string(sizeof(CompareArguments)) +
+                              ", \"as the host passes it\");\n";
+  return finish(assemble({.target = target,
+                          .arguments_file = "compare_arguments.h",
+                          .prelude = prelude,
+                          .template_file = "compare_bytes.cuh",
+                          .asserts = asserts}),
+                compare_bytes_launch().entries.front(), target);
+}
+
 std::string template_digest(std::string_view template_name) {
   TextExpansion expansion("");
   expansion.add_file("platform.cuh");
-  expansion.add_file(template_name == "check_rows" ? "check_arguments.h" : "arguments.h");
+  expansion.add_file(arguments_file_of(template_name));
   expansion.add_file(std::string(template_name) + ".cuh");
   return sha256_hex(expansion.take());
 }

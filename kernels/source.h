@@ -23,8 +23,9 @@ struct Source {
 
 // The entry is normd_kernel.
 Source render(const Candidate& candidate, const Problem& problem, const DeviceSpec& spec);
-Source render_any_columns(std::string_view target);  // entry normd_any_columns
-Source render_check_rows(std::string_view target);   // entry normd_check_rows
+Source render_any_columns(std::string_view target);    // entry normd_any_columns
+Source render_check_rows(std::string_view target);     // entry normd_check_rows
+Source render_compare_bytes(std::string_view target);  // entry normd_compare_bytes
 
 // The digest of a template's own text with the pieces it includes: stored with a winner, and a
 // difference on reading is a miss.

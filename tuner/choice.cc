@@ -33,9 +33,11 @@ bool meets(const Contender& one, const Contender& other) {
   return true;
 }
 
-bool beats(const Contender& one, const Contender& by_default, double margin) {
+bool beats(const Contender& one, const Contender& by_default, const std::vector<bool>& deciding,
+           double margin) {
   bool faster_somewhere = false;
   for (std::size_t edge = 0; edge < one.edges.size(); ++edge) {
+    if (!deciding[edge]) continue;
     const Interval& mine = one.edges[edge];
     const Interval& other = by_default.edges[edge];
     if (mine.median > other.median * (1 + even)) return false;
@@ -52,8 +54,9 @@ auto tie_order(const Contender& contender) {
 
 }  // namespace
 
-Choice choose(const std::vector<Contender>& contenders, int default_number, double margin) {
-  NORMD_CHECK(!contenders.empty());
+Choice choose(const std::vector<Contender>& contenders, int default_number,
+              const std::vector<bool>& deciding, double margin) {
+  NORMD_CHECK(!contenders.empty() && contenders.front().edges.size() == deciding.size());
   std::vector<double> best;
   for (std::size_t edge = 0; edge < contenders.front().edges.size(); ++edge) {
     double least = contenders.front().edges[edge].median;
@@ -74,7 +77,7 @@ Choice choose(const std::vector<Contender>& contenders, int default_number, doub
 
   const Contender& by_default = find(contenders, default_number);
   const auto beating = std::find_if(tied.begin(), tied.end(), [&](const Contender* one) {
-    return one->number != default_number && beats(*one, by_default, margin);
+    return one->number != default_number && beats(*one, by_default, deciding, margin);
   });
   const Contender& winner = beating == tied.end() ? by_default : **beating;
   Choice choice{.winner = winner.number, .ties = {}, .worst_loss = worst_loss(winner, best)};

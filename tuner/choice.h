@@ -9,7 +9,7 @@
 
 namespace normd {
 
-// A candidate as the choice sees it: its time at each edge of the bucket, and what breaks ties.
+// A candidate as the choice sees it: its time at each measured edge, and what breaks ties.
 struct Contender {
   int number = 0;
   std::vector<Interval> edges;
@@ -26,8 +26,9 @@ struct Choice {
 
 // Least worst-case loss over the edges wins. Contenders whose intervals meet the best one's at
 // every edge are ties, broken by fewer registers, smaller block, lower text. A winner must beat the
-// default by more than max(margin, its interval) at some edge and be no slower at any; else the
-// default wins.
-Choice choose(const std::vector<Contender>& contenders, int default_number, double margin = 0.005);
+// default by more than max(margin, its interval) at some edge that is `deciding`, and be no slower
+// at any of these; else the default wins.
+Choice choose(const std::vector<Contender>& contenders, int default_number,
+              const std::vector<bool>& deciding, double margin = 0.005);
 
 }  // namespace normd

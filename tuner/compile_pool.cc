@@ -138,7 +138,7 @@ struct CompilePool::State {
 };
 
 int default_compile_workers() {
-  return std::clamp(static_cast<int>(std::thread::hardware_concurrency()) / 2, 2, 8);
+  return std::clamp(static_cast<int>(std::thread::hardware_concurrency()) - 2, 2, 14);
 }
 
 CompilePool::CompilePool(WorkerCommand worker_command, int workers)

@@ -46,7 +46,7 @@ Result<void> TrialWorker::start() {
   return {};
 }
 
-Result<void> TrialWorker::prepare(const Problem& problem, const std::vector<std::int64_t>& rows,
+Result<void> TrialWorker::prepare(const Problem& problem, const std::vector<MeasuredEdge>& edges,
                                   Grade grade) {
   loaded_.clear();
   deaths_ = 0;
@@ -57,7 +57,7 @@ Result<void> TrialWorker::prepare(const Problem& problem, const std::vector<std:
   }
   prepared_ = Frame{.verb = "prepare",
                     .fields = {{"problem", to_text(problem)},
-                               {"rows", join(rows)},
+                               {"edges", to_text(edges)},
                                {"grade", std::string(grade_name(grade))}},
                     .body = {}};
   auto answer = expect(ask(*prepared_, limit_), "prepared");
@@ -166,7 +166,6 @@ Result<std::vector<double>> TrialWorker::sample(const std::vector<int>& numbers,
   if (ns->size() != numbers.size())
     return fail(ErrorCode::internal, "the worker gave " + std::to_string(ns->size()) +
                                          " samples for " + std::to_string(numbers.size()));
-  cache_ = parse_cache_state(answer->field("cache").value_or("")).value_or(CacheState::cold);
   return ns;
 }
 

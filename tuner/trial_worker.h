@@ -27,7 +27,7 @@ class TrialWorker {
               std::chrono::milliseconds limit = std::chrono::milliseconds(limits::trial_ms_max));
 
   // Starts the process if there is none. Errors say why the device cannot be used.
-  Result<void> prepare(const Problem& problem, const std::vector<std::int64_t>& rows, Grade grade);
+  Result<void> prepare(const Problem& problem, const std::vector<MeasuredEdge>& edges, Grade grade);
 
   struct Loaded {
     Candidate candidate;
@@ -52,7 +52,6 @@ class TrialWorker {
 
   void drop(int number);
   void rest();  // frees the device memory of the last problem; the process stays for the next one
-  CacheState cache() const { return cache_; }  // of the last sample
   int restarts() const { return restarts_; }
 
  private:
@@ -72,7 +71,6 @@ class TrialWorker {
   std::optional<WorkerProcess> process_;
   std::optional<Frame> prepared_;
   std::map<int, Loaded> loaded_;
-  CacheState cache_ = CacheState::cold;
   std::atomic<int> pid_ = -1;
   std::atomic<bool> stopped_ = false;
   int restarts_ = 0;

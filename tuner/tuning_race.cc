@@ -10,13 +10,12 @@ namespace {
 constexpr std::size_t finalists_max = 8;  // more would thin out the samples of each
 
 std::vector<Measurement> measurements_of(const Race& race, int number,
-                                         const std::vector<std::int64_t>& rows,
-                                         const std::vector<CacheState>& cache) {
+                                         const std::vector<MeasuredEdge>& edges) {
   std::vector<Measurement> measurements;
-  for (std::size_t edge = 0; edge < rows.size(); ++edge) {
+  for (std::size_t edge = 0; edge < edges.size(); ++edge) {
     const Interval& interval = race.intervals(number)[edge];
-    measurements.push_back({.rows = rows[edge],
-                            .cache = cache[edge],
+    measurements.push_back({.rows = edges[edge].rows,
+                            .cache = edges[edge].cache,
                             .median_ns = interval.median,
                             .low_ns = interval.low,
                             .high_ns = interval.high,
@@ -144,12 +143,14 @@ Result<Race::Sampled> TuningRun::sample_one_by_one(const std::vector<int>& numbe
 
 // With too few rounds to decide anything the default wins: it is no slower than itself.
 void TuningRun::choose_winner(const Race& race, const std::vector<int>& numbers, bool decides) {
+  std::vector<bool> deciding;
+  for (const MeasuredEdge& edge : edges_) deciding.push_back(edge.decides);
   std::vector<Contender> contenders;
   for (const int number : numbers) {
     Entry& entry = entry_of(number);
     if (!passed(number) || race.rounds() == 0) continue;
     entry.raced = true;
-    entry.trial.verdict.measurements = measurements_of(race, number, edges_, cache_);
+    entry.trial.verdict.measurements = measurements_of(race, number, edges_);
     contenders.push_back({.number = number,
                           .edges = race.intervals(number),
                           .registers = entry.trial.registers,
@@ -157,7 +158,7 @@ void TuningRun::choose_winner(const Race& race, const std::vector<int>& numbers,
                           .text = to_text(entry.candidate)});
   }
   const Choice choice =
-      decides ? choose(contenders, *default_) : Choice{.winner = *default_, .ties = {}};
+      decides ? choose(contenders, *default_, deciding) : Choice{.winner = *default_, .ties = {}};
   const Entry& winner = entry_of(choice.winner);
   chosen_ = Chosen{.trial = winner.trial,
                    .launch = winner.launch,

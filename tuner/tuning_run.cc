@@ -20,7 +20,7 @@ TuningRun::TuningRun(TuningRunParts parts)
     : parts_(std::move(parts)),
       budget_(std::chrono::milliseconds(parts_.budget_ms), Clock::now()),
       batch_(parts_.pool->begin()),
-      edges_(measured_rows(parts_.key.problem, parts_.spec, parts_.key.bucket)) {
+      edges_(measured_edges(parts_.key.problem, parts_.spec, parts_.key.bucket)) {
   NORMD_CHECK(!parts_.candidates.empty());
 }
 
@@ -49,7 +49,7 @@ Result<void> TuningRun::run() {
 
 Result<void> TuningRun::prepare() {
   auto prepared =
-      parts_.worker->prepare(problem_at(parts_.key, edges_.back()), edges_, parts_.grade);
+      parts_.worker->prepare(problem_at(parts_.key, edges_.back().rows), edges_, parts_.grade);
   parts_.stop_point.reach("tuning.prepared");
   if (!prepared) return fail(worker_failed(std::move(prepared.error())));
   return {};
@@ -62,14 +62,13 @@ Result<void> TuningRun::measure_copies() {
     if (!copy && process_lost(copy.error())) copy = parts_.worker->sample({control_copy}, edge);
     if (!copy) return fail(worker_failed(std::move(copy.error())));
     copy_ns_.push_back(copy->front());
-    cache_.push_back(parts_.worker->cache());
   }
   patience_ = trial_patience(parts_.spec.kind, *std::max_element(copy_ns_.begin(), copy_ns_.end()));
   return {};
 }
 
 void TuningRun::lay_out() {
-  const Problem problem = problem_at(parts_.key, edges_.back());
+  const Problem problem = problem_at(parts_.key, edges_.back().rows);
   for (Candidate& candidate : parts_.candidates) {
     Entry entry;
     entry.candidate = candidate;
@@ -276,8 +275,8 @@ Result<void> TuningRun::time_alone(int number) {
     const std::chrono::duration<double, std::milli> took = Clock::now() - begun;
     entry.sampling_ms += took.count() / first_replays;
     const auto [low, high] = std::minmax(samples->front(), samples->back());
-    entry.trial.verdict.measurements.push_back({.rows = edges_[edge],
-                                                .cache = cache_[edge],
+    entry.trial.verdict.measurements.push_back({.rows = edges_[edge].rows,
+                                                .cache = edges_[edge].cache,
                                                 .median_ns = (low + high) / 2,
                                                 .low_ns = low,
                                                 .high_ns = high,

@@ -124,11 +124,10 @@ class TuningRun {
   TuningRunParts parts_;
   TuningBudget budget_;
   CompilePool::Batch batch_;
-  std::vector<std::int64_t> edges_;
+  std::vector<MeasuredEdge> edges_;
   std::vector<Entry> entries_;
   std::map<std::string, int> by_binary_;                      // digest → first entry that has it
   std::vector<double> copy_ns_;                               // per edge
-  std::vector<CacheState> cache_;                             // per edge
   std::chrono::milliseconds patience_{limits::trial_ms_max};  // with one trial
   bool one_by_one_ = false;  // the worker died in the race: next time it is known over whom
   std::optional<Error> taken_over_;

@@ -19,6 +19,12 @@ Contender contender(int number, std::vector<Interval> edges, int registers = 32,
           .text = "t a=" + std::to_string(number)};
 }
 
+// At which all edges decide.
+Choice choose(const std::vector<Contender>& contenders, int default_number) {
+  return choose(contenders, default_number,
+                std::vector<bool>(contenders.front().edges.size(), true));
+}
+
 TEST(choice, a_three_percent_better_candidate_wins) {
   const Choice choice = choose({contender(0, {around(100)}), contender(1, {around(97)})}, 0);
   EXPECT_EQ(choice.winner, 1);
@@ -74,6 +80,15 @@ TEST(choice, a_candidate_slower_than_the_default_at_one_edge_does_not_win) {
   const std::vector<Contender> contenders = {contender(0, {around(100), around(200)}),
                                              contender(1, {around(80), around(204)})};
   EXPECT_EQ(choose(contenders, 0).winner, 0);
+}
+
+// It is ranked there all the same: 2 would lose more there than 1 does.
+TEST(choice, where_an_edge_does_not_decide_a_winner_may_be_slower_than_the_default) {
+  const std::vector<Contender> contenders = {contender(0, {around(100), around(200)}),
+                                             contender(1, {around(80), around(204)}),
+                                             contender(2, {around(79), around(240)})};
+  EXPECT_EQ(choose(contenders, 0, {true, false}).winner, 1);
+  EXPECT_EQ(choose(contenders, 0, {true, true}).winner, 0);
 }
 
 TEST(choice, the_order_of_the_contenders_does_not_matter) {

@@ -99,7 +99,7 @@ class ScriptedWorker {
                    : action == "fast" ? candidate_ns * 0.6
                                       : candidate_ns + static_cast<double>(number));
     }
-    return Frame{.verb = "samples", .fields = {{"ns", join(ns)}, {"cache", "cold"}}};
+    return Frame{.verb = "samples", .fields = {{"ns", join(ns)}}};
   }
 
   Script script_;

@@ -9,10 +9,10 @@ using namespace std::chrono_literals;
 
 const TuningBudget::Moment begun{100s};
 
-TEST(tuning_budget, exploring_leaves_a_third_for_the_race) {
+TEST(tuning_budget, exploring_leaves_a_fifth_for_the_race) {
   const TuningBudget budget(10s, begun);
-  EXPECT_EQ(budget.exploring_end(), begun + 6500ms);
-  EXPECT_EQ(budget.race_end(begun + 6500ms), begun + 10s);
+  EXPECT_EQ(budget.exploring_end(), begun + 8s);
+  EXPECT_EQ(budget.race_end(begun + 8s), begun + 10s);
 }
 
 TEST(tuning_budget, without_a_passed_candidate_there_is_one_budget_more) {
@@ -35,10 +35,10 @@ TEST(tuning_budget, a_race_that_begins_late_has_a_tenth) {
 
 TEST(tuning_budget, a_trial_beside_one_that_passed_ends_with_the_exploration) {
   const TuningBudget budget(10s, begun);
-  const auto limit = budget.trial_limit(begun + 5500ms, true, 8s);
+  const auto limit = budget.trial_limit(begun + 7s, true, 8s);
   EXPECT_EQ(limit.time, 1s);
   EXPECT_TRUE(limit.by_budget);
-  EXPECT_EQ(budget.trial_limit(begun + 6499ms, true, 8s).time, 250ms);  // about to be done
+  EXPECT_EQ(budget.trial_limit(begun + 7999ms, true, 8s).time, 250ms);  // about to be done
 }
 
 TEST(tuning_budget, a_trial_has_no_more_than_what_makes_it_hung) {

@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "kernels/check.h"
 #include "kernels/source.h"
 #include "tuner/compiler/compiler.h"
 #include "tuner/compiler/prebuilt_archive.h"
@@ -28,7 +29,15 @@ struct Job {
 constexpr const char* ptx_architectures[] = {"100", "120"};
 
 Source render_prebuilt(Prebuilt kernel, std::string_view target) {
-  return kernel == Prebuilt::any_columns ? render_any_columns(target) : render_check_rows(target);
+  switch (kernel) {
+    case Prebuilt::any_columns:
+      return render_any_columns(target);
+    case Prebuilt::check_rows:
+      return render_check_rows(target);
+    case Prebuilt::compare_bytes:
+      return render_compare_bytes(target);
+  }
+  NORMD_CHECK(false);
 }
 
 // The text for the architecture, stopped at PTX.
@@ -40,7 +49,7 @@ Source render_ptx(Prebuilt kernel, const std::string& architecture) {
 
 std::vector<Job> all_jobs() {
   std::vector<Job> jobs;
-  for (const Prebuilt kernel : {Prebuilt::any_columns, Prebuilt::check_rows}) {
+  for (const Prebuilt kernel : all_prebuilt) {
     for (const std::string& target : supported_architectures()) {
       jobs.push_back({.kernel = kernel, .source = render_prebuilt(kernel, target)});
     }

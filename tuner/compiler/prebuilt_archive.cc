@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "kernels/check.h"
 #include "kernels/text.h"
 
 namespace normd {
@@ -11,7 +12,7 @@ constexpr std::string_view first_line = "normd prebuilt kernels 1";
 constexpr std::string_view compiler_mark = " compiler=";
 
 std::optional<Prebuilt> parse_prebuilt(std::string_view name) {
-  for (const Prebuilt kernel : {Prebuilt::any_columns, Prebuilt::check_rows}) {
+  for (const Prebuilt kernel : all_prebuilt) {
     if (prebuilt_name(kernel) == name) return kernel;
   }
   return std::nullopt;
@@ -51,7 +52,7 @@ Result<PrebuiltEntry> parse_line(std::string_view line, std::string_view& images
   FieldReader reader(line.substr(0, mark));
   PrebuiltEntry entry;
   const auto kernel = parse_prebuilt(reader.value("kernel"));
-  if (!kernel) reader.reject("kernel", "any_columns or check_rows");
+  if (!kernel) reader.reject("kernel", "any_columns, check_rows or compare_bytes");
   const auto format = parse_format(reader.value("format"));
   if (!format) reader.reject("format", "cubin, ptx or host_object");
   Binary& binary = entry.binary;
@@ -106,7 +107,15 @@ bool is_better(const Binary& one, const Binary& other) {
 }  // namespace
 
 std::string_view prebuilt_name(Prebuilt kernel) {
-  return kernel == Prebuilt::any_columns ? "any_columns" : "check_rows";
+  switch (kernel) {
+    case Prebuilt::any_columns:
+      return "any_columns";
+    case Prebuilt::check_rows:
+      return "check_rows";
+    case Prebuilt::compare_bytes:
+      return "compare_bytes";
+  }
+  NORMD_CHECK(false);
 }
 
 std::string pack_prebuilt(std::span<const PrebuiltEntry> entries) {

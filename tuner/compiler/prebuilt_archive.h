@@ -20,7 +20,7 @@ struct PrebuiltEntry {
   Binary binary;  // its log is not kept
 };
 
-std::string_view prebuilt_name(Prebuilt kernel);  // any_columns, check_rows
+std::string_view prebuilt_name(Prebuilt kernel);  // any_columns, check_rows, compare_bytes
 
 std::string pack_prebuilt(std::span<const PrebuiltEntry> entries);
 Result<std::vector<PrebuiltEntry>> unpack_prebuilt(std::string_view archive);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <sstream>
 
 #include "kernels/check.h"
@@ -11,8 +10,8 @@
 namespace normd {
 namespace {
 
-// What the host compares bit for bit: small enough to cost a millisecond or two. Wide rows take
-// more, so that every kind lies there at once; and the widest lie there a few at a time.
+// Enough for all blocks of a device, and small enough to cost a fraction of a millisecond. Wide
+// rows take more, so that every kind lies there at once; and the widest lie there a few at a time.
 constexpr std::int64_t kinds_bytes_max = std::int64_t{8} << 20;
 constexpr std::int64_t wide_kinds_bytes_max = std::int64_t{64} << 20;
 
@@ -138,21 +137,16 @@ class Passage {
     if (!untouched) return set(from_error(untouched.error()));
     if (!*untouched)
       return set(refused(Reason::guard_overwritten, "bytes between the rows of y changed"));
-    auto outputs = kinds.outputs(rows, false);
-    if (!outputs) return set(from_error(outputs.error()));
-    first_ = std::move(*outputs);
-    return true;
+    return ok(kinds.keep_outputs());
   }
 
   bool same_bits(std::int64_t rows, bool in_place, std::string_view what) {
-    const auto outputs = parts_.kinds->outputs(rows, in_place);
-    if (!outputs) return set(from_error(outputs.error()));
-    if (*outputs == first_) return true;
-    const auto at =
-        std::mismatch(first_.begin(), first_.end(), outputs->begin()).first - first_.begin();
-    return set(refused(
-        Reason::not_repeatable,
-        std::string(what) + " gave other bits from output byte " + std::to_string(at) + " on"));
+    const auto change = parts_.kinds->change_of_outputs(rows, in_place);
+    if (!change) return set(from_error(change.error()));
+    if (!*change) return true;
+    return set(refused(Reason::not_repeatable, std::string(what) +
+                                                   " gave other bits from output byte " +
+                                                   std::to_string(**change) + " on"));
   }
 
   bool repeat(std::int64_t rows) {
@@ -212,7 +206,6 @@ class Passage {
   Kernel& on_few_blocks_;
   const Tolerance& tolerance_;
   Verdict verdict_;
-  std::vector<char> first_;
 };
 
 }  // namespace

@@ -12,7 +12,7 @@
 namespace normd {
 
 // Rows for the `kinds` workload of a problem: enough for two waves of small blocks and a partial
-// one, few enough that outputs can be compared on the host. Never less than three, so that a row
+// one, few enough to cost little. Never less than three, so that a row
 // has neighbours; where that leaves too few for all kinds, the workload has several layings.
 std::int64_t kinds_rows(const Problem& problem, const DeviceSpec& spec);
 

@@ -1,18 +1,10 @@
 #include "tuner/worker/guarded_input.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "kernels/check.h"
 
 namespace normd {
-namespace {
-
-// A copy of so much costs a GPU little more than a smaller one.
-constexpr std::size_t window_bytes = std::size_t{256} << 10;
-
-}  // namespace
-
 Result<GuardedInput> GuardedInput::make(Device& device, std::size_t bytes, int align_bytes) {
   auto memory = GuardedMemory::make(device, bytes, align_bytes);
   if (!memory) return fail(std::move(memory.error()));
@@ -26,7 +18,13 @@ Result<void> GuardedInput::fill(std::vector<char> tile) {
   const std::size_t total = bytes();
   char* begin = static_cast<char*>(address());
   std::size_t done = std::min(tile_.size(), total);
-  if (auto copied = device_->copy_in(begin, tile_.data(), done); !copied) return copied;
+  // Anew each time: the next tile may be longer.
+  auto copy = device_->allocate(done);
+  if (!copy) return fail(std::move(copy.error()));
+  tile_copy_ = std::move(*copy);
+  for (void* to : {static_cast<void*>(begin), tile_copy_->address()}) {
+    if (auto copied = device_->copy_in(to, tile_.data(), done); !copied) return copied;
+  }
   while (done < total) {
     const std::size_t more = std::min(done, total - done);
     if (auto copied = device_->copy_within(begin + done, begin, more); !copied) return copied;
@@ -40,32 +38,11 @@ Result<void> GuardedInput::restore() {
   return memory_.arm();
 }
 
-bool GuardedInput::is_tiled(const std::vector<char>& window, std::size_t at) const {
-  for (std::size_t seen = 0; seen < window.size();) {
-    const std::size_t phase = (at + seen) % tile_.size();
-    const std::size_t count = std::min(window.size() - seen, tile_.size() - phase);
-    if (std::memcmp(window.data() + seen, tile_.data() + phase, count) != 0) return false;
-    seen += count;
-  }
-  return true;
-}
-
-Result<bool> GuardedInput::holds(std::size_t bytes_max) const {
-  const std::size_t windows = (bytes() + window_bytes - 1) / window_bytes;
-  const std::size_t looked_at = std::clamp<std::size_t>(bytes_max / window_bytes, 2, windows + 1);
-  std::vector<char> window;
-  for (std::size_t i = 0; i < std::min(looked_at, windows); ++i) {
-    // All of them, or the first, the last and those between at equal distances.
-    const std::size_t number = looked_at >= windows ? i : i * (windows - 1) / (looked_at - 1);
-    const std::size_t at = number * window_bytes;
-    window.resize(std::min(window_bytes, bytes() - at));
-    const char* from = static_cast<const char*>(address()) + at;
-    if (auto copied = device_->copy_out(window.data(), from, window.size()); !copied) {
-      return fail(std::move(copied.error()));
-    }
-    if (!is_tiled(window, at)) return false;
-  }
-  return true;
+Result<bool> GuardedInput::holds(ByteComparer& comparer) const {
+  const auto difference = comparer.difference_from_tiles(address(), bytes(), tile_copy_->address(),
+                                                         std::min(tile_.size(), bytes()));
+  if (!difference) return fail(difference.error());
+  return !difference->has_value();
 }
 
 }  // namespace normd

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "tuner/worker/byte_comparer.h"
 #include "tuner/worker/guarded_memory.h"
 
 namespace normd {
@@ -22,18 +23,18 @@ class GuardedInput {
   Result<void> restore();
 
   Result<bool> guards_intact() const { return memory_.intact(); }
-  // Looks at everything up to `bytes_max`; at more, through windows of that size in all, evenly
-  // spread from the first byte to the last.
-  Result<bool> holds(std::size_t bytes_max) const;
+  // Looks at every byte, beside a copy of the tile that lies elsewhere in device memory: who
+  // writes over that as well has changed an input all the same.
+  Result<bool> holds(ByteComparer& comparer) const;
 
  private:
   GuardedInput(Device& device, GuardedMemory memory)
       : device_(&device), memory_(std::move(memory)) {}
-  bool is_tiled(const std::vector<char>& window, std::size_t at) const;
 
   Device* device_;
   GuardedMemory memory_;
   std::vector<char> tile_;
+  std::unique_ptr<Memory> tile_copy_;
 };
 
 }  // namespace normd

@@ -168,6 +168,17 @@ std::string join(const std::vector<std::int64_t>& numbers) {
   return text;
 }
 
+std::string to_text(const std::vector<MeasuredEdge>& edges) {
+  std::string text;
+  for (const MeasuredEdge& edge : edges) {
+    if (!text.empty()) text += ',';
+    text += std::to_string(edge.rows);
+    text += ':';
+    text += cache_state_name(edge.cache);
+  }
+  return text;
+}
+
 std::string join(const std::vector<double>& numbers) {
   std::string text;
   for (const double number : numbers) {
@@ -186,14 +197,26 @@ Result<std::vector<Value>> parse_list(std::string_view text, Parse parse) {
   for (const std::string_view part : split(text, ',')) {
     const std::optional<Value> value = parse(part);
     if (!value)
-      return fail(ErrorCode::invalid_argument, "not a list of numbers: " + std::string(text));
+      return fail(ErrorCode::invalid_argument, "not a list of its kind: " + std::string(text));
     values.push_back(*value);
   }
   return values;
 }
 
+std::optional<MeasuredEdge> parse_edge(std::string_view text) {
+  const std::vector<std::string_view> parts = split(text, ':');
+  if (parts.size() != 2) return std::nullopt;
+  const auto rows = parse_integer(parts[0]);
+  const auto cache = parse_cache_state(parts[1]);
+  if (!rows || *rows < 1 || !cache) return std::nullopt;
+  return MeasuredEdge{.rows = *rows, .cache = *cache};
+}
+
 }  // namespace
 
+Result<std::vector<MeasuredEdge>> parse_edges(std::string_view text) {
+  return parse_list<MeasuredEdge>(text, parse_edge);
+}
 Result<std::vector<std::int64_t>> parse_numbers(std::string_view text) {
   return parse_list<std::int64_t>(text, parse_integer);
 }

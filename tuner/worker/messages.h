@@ -28,6 +28,8 @@ Result<Frame> expect(Result<Frame> answer, std::string_view verb);
 std::string join(const std::vector<std::int64_t>& numbers);  // "1,132"
 Result<std::vector<std::int64_t>> parse_numbers(std::string_view text);
 std::string join(const std::vector<double>& numbers);
+std::string to_text(const std::vector<MeasuredEdge>& edges);  // "132:cold,132:warm"
+Result<std::vector<MeasuredEdge>> parse_edges(std::string_view text);
 Result<std::vector<double>> parse_doubles(std::string_view text);
 
 }  // namespace normd

@@ -12,7 +12,10 @@ namespace {
 // Event and host clocks resolve about a microsecond, so a sample of 100 us is good to 1 %.
 constexpr double sample_ns_min = 100e3;
 constexpr int launches_max = 512;
-constexpr int sets_max = 64;
+// As many launches of the shortest kernels make a sample long enough.
+constexpr int sets_max = 100;
+// Buffers begin where allocations would.
+constexpr std::size_t buffer_align_bytes = 256;
 constexpr int warm_ups = 3;
 // The driver copies whole megabytes at the memory's rate and odd sizes at two thirds of it, as seen
 // on an H200; a control that slow would end tunings early. Large copies are measured without the
@@ -21,6 +24,10 @@ constexpr std::size_t copy_step_bytes = std::size_t{1} << 20;
 
 std::size_t even_copy_bytes(std::size_t bytes) {
   return bytes < 16 * copy_step_bytes ? bytes : bytes / copy_step_bytes * copy_step_bytes;
+}
+
+std::size_t aligned(std::size_t bytes) {
+  return (bytes + buffer_align_bytes - 1) / buffer_align_bytes * buffer_align_bytes;
 }
 
 }  // namespace
@@ -38,27 +45,45 @@ std::size_t Stopwatch::copy_bytes() const {
          std::min(size_bytes(problem_.x), size_bytes(problem_.y));
 }
 
-Result<Stopwatch::BufferSet> Stopwatch::make_set(const Workload& source) {
-  BufferSet set;
-  const auto allocate = [&](std::unique_ptr<Memory>& to, std::size_t bytes) -> Result<void> {
-    auto memory = device_->allocate(bytes);
-    if (!memory) return fail(std::move(memory.error()));
-    to = std::move(*memory);
-    return {};
-  };
-  const auto rows_bytes = static_cast<std::size_t>(problem_.rows) * sizeof(float);
-  Result<void> done = allocate(set.x, x_bytes());
-  if (done) done = allocate(set.y, y_bytes());
-  if (done && wants_mean(problem_.stats)) done = allocate(set.mean, rows_bytes);
-  if (done && wants_rstd(problem_.stats)) done = allocate(set.rstd, rows_bytes);
-  if (done) done = device_->copy_within(set.x->address(), source.x_address(), x_bytes());
-  if (!done) return fail(std::move(done.error()));
-  return set;
+Stopwatch::SetPlan Stopwatch::plan_of(const Problem& problem) {
+  const BufferSpans spans = buffer_spans(problem);
+  const auto rows_bytes = aligned(static_cast<std::size_t>(problem.rows) * sizeof(float));
+  SetPlan plan{};
+  plan.y = aligned(spans.x.bytes(problem.rows));
+  plan.mean = plan.y + aligned(spans.y.bytes(problem.rows));
+  plan.rstd = plan.mean + (wants_mean(problem.stats) ? rows_bytes : 0);
+  plan.bytes = plan.rstd + (wants_rstd(problem.stats) ? rows_bytes : 0);
+  return plan;
 }
 
-Result<Stopwatch> Stopwatch::make(Device& device, const Problem& problem, CacheState cache,
-                                  const Workload& source) {
-  Stopwatch stopwatch(device, problem, cache);
+int Stopwatch::sets_of(const Problem& problem, CacheState cache, const DeviceSpec& spec) {
+  if (cache == CacheState::warm) return 1;
+  const double wanted = 2.0 * static_cast<double>(spec.l2_bytes);
+  const double bytes = std::max(1.0, static_cast<double>(plan_of(problem).bytes));
+  return static_cast<int>(std::clamp(std::ceil(wanted / bytes), 1.0, double{sets_max}));
+}
+
+bool Stopwatch::wants_sweep() const {
+  const double bytes = static_cast<double>(plan_.bytes) * sets_;
+  return cache_ == CacheState::cold && bytes < 2.0 * static_cast<double>(device_->spec().l2_bytes);
+}
+
+Result<void> Stopwatch::make_sets(const Workload& source) {
+  sets_ = sets_of(problem_, cache_, device_->spec());
+  auto memory = device_->allocate(plan_.bytes * static_cast<std::size_t>(sets_));
+  if (!memory) return fail(std::move(memory.error()));
+  buffers_ = std::move(*memory);
+  char* const begin = static_cast<char*>(buffers_->address());
+  for (int i = 0; i < sets_; ++i) {
+    char* const x = begin + static_cast<std::size_t>(i) * plan_.bytes;
+    if (auto done = device_->copy_within(x, source.x_address(), x_bytes()); !done) return done;
+  }
+  return {};
+}
+
+Result<Stopwatch> Stopwatch::make(Device& device, CacheSweep& sweep, const Problem& problem,
+                                  CacheState cache, const Workload& source) {
+  Stopwatch stopwatch(device, sweep, problem, cache);
   const auto parameter = [&](std::unique_ptr<Memory>& to, std::optional<DType> dtype,
                              auto make_values) -> Result<void> {
     if (!dtype) return {};
@@ -74,30 +99,25 @@ Result<Stopwatch> Stopwatch::make(Device& device, const Problem& problem, CacheS
   if (auto done = parameter(stopwatch.beta_, problem.beta, make_beta); !done) {
     return fail(std::move(done.error()));
   }
-  const double bytes = static_cast<double>(stopwatch.x_bytes() + stopwatch.y_bytes());
-  const double wanted = 2.0 * static_cast<double>(device.spec().l2_bytes);
-  const int sets = cache == CacheState::warm
-                       ? 1
-                       : std::clamp(static_cast<int>(std::ceil(wanted / bytes)), 1, sets_max);
-  for (int i = 0; i < sets; ++i) {
-    auto set = stopwatch.make_set(source);
-    if (!set) return fail(std::move(set.error()));
-    stopwatch.sets_.push_back(std::move(*set));
-  }
+  if (auto done = stopwatch.make_sets(source); !done) return fail(std::move(done.error()));
   return stopwatch;
 }
 
 NormArguments Stopwatch::arguments(int index, void* workspace) const {
-  const BufferSet& set = sets_[static_cast<std::size_t>(index) % sets_.size()];
+  char* const set = static_cast<char*>(buffers_->address()) +
+                    static_cast<std::size_t>(index % sets_) * plan_.bytes;
   const auto address = [](const std::unique_ptr<Memory>& memory) {
     return memory ? memory->address() : nullptr;
   };
-  return NormArguments{.x = set.x->address(),
+  const auto statistic = [&](bool wanted, std::size_t at) {
+    return wanted ? reinterpret_cast<float*>(set + at) : nullptr;
+  };
+  return NormArguments{.x = set,
                        .gamma = address(gamma_),
                        .beta = address(beta_),
-                       .y = set.y->address(),
-                       .mean = static_cast<float*>(address(set.mean)),
-                       .rstd = static_cast<float*>(address(set.rstd)),
+                       .y = set + plan_.y,
+                       .mean = statistic(wants_mean(problem_.stats), plan_.mean),
+                       .rstd = statistic(wants_rstd(problem_.stats), plan_.rstd),
                        .workspace = workspace,
                        .rows = problem_.rows,
                        .columns = problem_.columns,
@@ -131,7 +151,8 @@ Result<double> Stopwatch::sample_ns(Kernel* kernel, void* workspace, DeviceTurn&
                                                static_cast<double>(even_copy_bytes(copy_bytes()));
   const auto timed = [&](Recorded& recorded) -> Result<double> {
     turn.take();
-    const auto elapsed = device_->replay_ns(*recorded.sequence);
+    const auto swept = wants_sweep() ? sweep_->run() : Result<void>();
+    const auto elapsed = swept ? device_->replay_ns(*recorded.sequence) : fail(swept.error());
     turn.give();
     if (!elapsed) return fail(elapsed.error());
     return *elapsed / recorded.launches * scale;
@@ -139,14 +160,13 @@ Result<double> Stopwatch::sample_ns(Kernel* kernel, void* workspace, DeviceTurn&
   if (launches_ == 0) {
     // The control copy says how many launches make a sample long enough; every candidate then
     // runs equally many.
-    auto probe = record(nullptr, nullptr, static_cast<int>(sets_.size()));
+    auto probe = record(nullptr, nullptr, sets_);
     if (!probe) return fail(std::move(probe.error()));
     if (auto warm = timed(*probe); !warm) return warm;
     const auto one = timed(*probe);
     if (!one) return one;
     const double launches = std::ceil(sample_ns_min / std::max(*one, 100.0));
-    launches_ =
-        std::clamp(static_cast<int>(launches), static_cast<int>(sets_.size()), launches_max);
+    launches_ = std::clamp(static_cast<int>(launches), sets_, launches_max);
   }
   auto found = recorded_.find(kernel);
   if (found == recorded_.end()) {
@@ -164,9 +184,9 @@ void Stopwatch::forget(const Kernel* kernel) {
   recorded_.erase(kernel);
 }
 
-CacheState ranking_cache_state(const Problem& problem, const DeviceSpec& spec) {
-  return useful_bytes(problem) <= static_cast<double>(spec.l2_bytes) / 2 ? CacheState::warm
-                                                                         : CacheState::cold;
+double stopwatch_bytes(const Problem& problem, CacheState cache, const DeviceSpec& spec) {
+  return static_cast<double>(Stopwatch::plan_of(problem).bytes) *
+         Stopwatch::sets_of(problem, cache, spec);
 }
 
 }  // namespace normd

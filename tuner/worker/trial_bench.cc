@@ -24,6 +24,15 @@ Problem sized_problem(Problem problem, const std::vector<std::int64_t>& rows) {
   return problem;
 }
 
+// The row counts, each once, in order.
+std::vector<std::int64_t> rows_of(const std::vector<MeasuredEdge>& edges) {
+  std::vector<std::int64_t> rows;
+  for (const MeasuredEdge& edge : edges) {
+    if (rows.empty() || rows.back() != edge.rows) rows.push_back(edge.rows);
+  }
+  return rows;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<TrialBench>> TrialBench::open(std::string_view device_name,
@@ -36,7 +45,10 @@ Result<std::unique_ptr<TrialBench>> TrialBench::open(std::string_view device_nam
   if (!binary) return fail(binary.error());
   auto checker = (*device)->load(*binary, check_rows_launch());
   if (!checker) return fail(std::move(checker.error()));
-  std::unique_ptr<TrialBench> bench(new TrialBench(std::move(*device), std::move(*turn)));
+  auto comparer = ByteComparer::open(**device);
+  if (!comparer) return fail(std::move(comparer.error()));
+  std::unique_ptr<TrialBench> bench(
+      new TrialBench(std::move(*device), std::move(*turn), std::move(*comparer)));
   bench->checker_ = std::move(*checker);
   return bench;
 }
@@ -46,39 +58,42 @@ void TrialBench::clear() {
   candidates_.clear();
   kinds_.reset();
   sized_.reset();
+  sweep_.reset();
   rows_.clear();
 }
 
-Result<void> TrialBench::prepare(const Problem& problem, const std::vector<std::int64_t>& rows,
+Result<void> TrialBench::prepare(const Problem& problem, const std::vector<MeasuredEdge>& edges,
                                  Grade grade) {
-  NORMD_CHECK(!rows.empty());
+  NORMD_CHECK(!edges.empty());
   clear();
   problem_ = problem;
   grade_ = grade;
+  rows_ = rows_of(edges);
   const Problem mixed = mixed_problem(problem, device_->spec());
-  const Problem sized = sized_problem(problem, rows);
-  if (const double bytes = bench_bytes(problem, rows, device_->spec());
+  const Problem sized = sized_problem(problem, rows_);
+  if (const double bytes = bench_bytes(problem, edges, device_->spec());
       bytes > static_cast<double>(limits::tuning_memory_bytes_max)) {
     return fail(ErrorCode::resource_exhausted, "measuring " + to_text(sized) + " would take " +
                                                    std::to_string(std::llround(bytes)) +
                                                    " bytes of device memory, allowed are " +
                                                    std::to_string(limits::tuning_memory_bytes_max));
   }
-  auto kinds_workload = Workload::kinds(*device_, mixed, grade, seed);
+  auto kinds_workload = Workload::kinds(*device_, comparer_, mixed, grade, seed);
   if (!kinds_workload) return fail(std::move(kinds_workload.error()));
-  auto sized_workload = Workload::sized(*device_, sized, seed);
+  auto sized_workload = Workload::sized(*device_, comparer_, sized, seed);
   if (!sized_workload) return fail(std::move(sized_workload.error()));
+  auto sweep = CacheSweep::make(*device_, comparer_);
+  if (!sweep) return fail(std::move(sweep.error()));
   kinds_ = std::move(*kinds_workload);
   sized_ = std::move(*sized_workload);
-  for (const std::int64_t count : rows) {
-    Problem edge = problem;
-    edge.rows = count;
-    auto stopwatch =
-        Stopwatch::make(*device_, edge, ranking_cache_state(edge, device_->spec()), *sized_);
+  sweep_ = std::move(*sweep);
+  for (const MeasuredEdge& edge : edges) {
+    Problem at_edge = problem;
+    at_edge.rows = edge.rows;
+    auto stopwatch = Stopwatch::make(*device_, *sweep_, at_edge, edge.cache, *sized_);
     if (!stopwatch) return fail(std::move(stopwatch.error()));
     stopwatches_.push_back(std::move(*stopwatch));
   }
-  rows_ = rows;
   return {};
 }
 
@@ -137,9 +152,9 @@ TrialBench::Tried TrialBench::try_candidate(int number, const Candidate& candida
   return tried;
 }
 
-Result<TrialBench::Timed> TrialBench::sample(int number, std::size_t edge) {
+Result<double> TrialBench::sample(int number, std::size_t edge) {
   if (edge >= stopwatches_.size()) {
-    return fail(ErrorCode::invalid_argument, "no such row count is prepared", "edge");
+    return fail(ErrorCode::invalid_argument, "no such edge is prepared", "edge");
   }
   Kernel* kernel = nullptr;
   void* workspace = nullptr;
@@ -152,16 +167,22 @@ Result<TrialBench::Timed> TrialBench::sample(int number, std::size_t edge) {
     kernel = found->second.kernel.get();
     workspace = found->second.workspace_address();
   }
-  const auto ns = stopwatches_[edge].sample_ns(kernel, workspace, turn_);
-  if (!ns) return fail(ns.error());
-  return Timed{*ns, stopwatches_[edge].cache()};
+  return stopwatches_[edge].sample_ns(kernel, workspace, turn_);
 }
 
-double bench_bytes(const Problem& problem, const std::vector<std::int64_t>& rows,
+double bench_bytes(const Problem& problem, const std::vector<MeasuredEdge>& edges,
                    const DeviceSpec& spec) {
-  // x and y of the larger workload lie there once more for each row count that is timed.
-  return workload_bytes(mixed_problem(problem, spec)) +
-         3.0 * workload_bytes(sized_problem(problem, rows));
+  const Problem mixed = mixed_problem(problem, spec);
+  // What the first answer was is kept beside the mixed rows.
+  double bytes = 2 * workload_bytes(mixed) +
+                 workload_bytes(sized_problem(problem, rows_of(edges))) +
+                 2.0 * static_cast<double>(spec.l2_bytes);
+  for (const MeasuredEdge& edge : edges) {
+    Problem at_edge = problem;
+    at_edge.rows = edge.rows;
+    bytes += stopwatch_bytes(at_edge, edge.cache, spec);
+  }
+  return bytes;
 }
 
 void TrialBench::drop(int number) {

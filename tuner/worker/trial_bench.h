@@ -1,5 +1,5 @@
 // TrialBench: what the trial worker holds while one key is tuned: the device, the checker, the
-// workloads, one stopwatch per measured row count, and the candidates loaded so far by number.
+// workloads, one stopwatch per measured edge, and the candidates loaded so far by number.
 // Belongs to its Device's thread; lives in the worker process only.
 #pragma once
 
@@ -12,6 +12,7 @@
 #include "kernels/key.h"
 #include "tuner/device/device.h"
 #include "tuner/device/device_turn.h"
+#include "tuner/measured_edge.h"
 #include "tuner/worker/gate.h"
 #include "tuner/worker/stopwatch.h"
 
@@ -24,7 +25,7 @@ class TrialBench {
 
   // Drops everything of the problem before and lays out this one's buffers. resource_exhausted:
   // they would take more than limits::tuning_memory_bytes_max.
-  Result<void> prepare(const Problem& problem, const std::vector<std::int64_t>& rows, Grade grade);
+  Result<void> prepare(const Problem& problem, const std::vector<MeasuredEdge>& edges, Grade grade);
 
   struct Tried {
     Verdict verdict;
@@ -36,19 +37,15 @@ class TrialBench {
   Tried try_candidate(int number, const Candidate& candidate, const Binary& binary,
                       const Launch& launch, bool passed_before);
 
-  struct Timed {
-    double ns = 0;
-    CacheState cache = CacheState::cold;
-  };
-  // One sample at measured row count number `edge`; -1 stands for the control copy.
-  Result<Timed> sample(int number, std::size_t edge);
+  // Nanoseconds of one sample at measured edge number `edge`; -1 stands for the control copy.
+  Result<double> sample(int number, std::size_t edge);
   void drop(int number);
   void rest() { clear(); }  // frees every buffer and candidate
   Device& device() { return *device_; }
 
  private:
-  TrialBench(std::unique_ptr<Device> device, DeviceTurn turn)
-      : device_(std::move(device)), turn_(std::move(turn)) {}
+  TrialBench(std::unique_ptr<Device> device, DeviceTurn turn, ByteComparer comparer)
+      : device_(std::move(device)), turn_(std::move(turn)), comparer_(std::move(comparer)) {}
   // Its launches all share the workspace, in the gate and under the clock.
   struct LoadedCandidate {
     std::unique_ptr<Kernel> kernel;
@@ -64,18 +61,20 @@ class TrialBench {
 
   std::unique_ptr<Device> device_;
   DeviceTurn turn_;
+  ByteComparer comparer_;
   std::unique_ptr<Kernel> checker_;
   // In this order: stopwatches hold sequences of kernels, so they go first.
   std::optional<Workload> kinds_, sized_;
   std::map<int, LoadedCandidate> candidates_;
-  std::vector<Stopwatch> stopwatches_;
-  std::vector<std::int64_t> rows_;
+  std::optional<CacheSweep> sweep_;
+  std::vector<Stopwatch> stopwatches_;  // one per edge
+  std::vector<std::int64_t> rows_;      // of the edges, each once
   Problem problem_;
   Grade grade_ = Grade::exact;
 };
 
 // Bytes of device memory that prepare() takes at most, but for guards and parameters.
-double bench_bytes(const Problem& problem, const std::vector<std::int64_t>& rows,
+double bench_bytes(const Problem& problem, const std::vector<MeasuredEdge>& edges,
                    const DeviceSpec& spec);
 
 }  // namespace normd

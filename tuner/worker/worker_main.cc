@@ -88,19 +88,19 @@ class Worker {
     return fail(ErrorCode::failed_precondition, "the worker has no device open");
   }
 
-  // problem, rows, grade → nothing
+  // problem, edges, grade → nothing
   Result<Frame> prepare(const Frame& request) {
     if (auto open = opened(); !open) return fail(std::move(open.error()));
     const auto text = request.field("problem");
     if (!text) return fail(text.error());
     const auto problem = parse_problem(*text);
     if (!problem) return fail(problem.error());
-    const auto rows = parse_numbers(request.field("rows").value_or(""));
-    if (!rows) return fail(rows.error());
-    if (rows->empty()) return fail(ErrorCode::invalid_argument, "no rows to prepare", "rows");
+    const auto edges = parse_edges(request.field("edges").value_or(""));
+    if (!edges) return fail(edges.error());
+    if (edges->empty()) return fail(ErrorCode::invalid_argument, "no edges to prepare", "edges");
     const bool taught = request.field("grade").value_or("") == grade_name(Grade::taught);
     stop_point_.reach("worker.preparing");
-    auto done = bench_->prepare(*problem, *rows, taught ? Grade::taught : Grade::exact);
+    auto done = bench_->prepare(*problem, *edges, taught ? Grade::taught : Grade::exact);
     if (!done) return fail(std::move(done.error()));
     return Frame{.verb = "prepared", .fields = {}, .body = {}};
   }
@@ -124,7 +124,7 @@ class Worker {
     return frame_of(tried);
   }
 
-  // numbers, edge → ns (in the same order), cache
+  // numbers, edge → ns (in the same order)
   Result<Frame> sample(const Frame& request) {
     if (auto open = opened(); !open) return fail(std::move(open.error()));
     const auto numbers = parse_numbers(request.field("numbers").value_or(""));
@@ -133,14 +133,12 @@ class Worker {
     if (!edge) return fail(edge.error());
     stop_point_.reach("worker.sampling");
     std::vector<double> ns;
-    std::string cache;
     for (const std::int64_t number : *numbers) {
       const auto timed = bench_->sample(static_cast<int>(number), static_cast<std::size_t>(*edge));
       if (!timed) return fail(timed.error());
-      ns.push_back(timed->ns);
-      cache = cache_state_name(timed->cache);
+      ns.push_back(*timed);
     }
-    return Frame{.verb = "samples", .fields = {{"ns", join(ns)}, {"cache", cache}}, .body = {}};
+    return Frame{.verb = "samples", .fields = {{"ns", join(ns)}}, .body = {}};
   }
 
   // number → nothing

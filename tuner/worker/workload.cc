@@ -16,14 +16,10 @@ std::int64_t records_max() {
   return grid_blocks(check_rows_launch(), std::int64_t{1} << 40);
 }
 
-// What is looked at of an input of `sized`: some milliseconds on a GPU. The gate has looked at all
-// of the mixed rows before.
-constexpr std::size_t sized_bytes_looked_at = std::size_t{8} << 20;
-
 }  // namespace
 
-Workload::Workload(Device& device, const Problem& problem)
-    : device_(&device), problem_(problem), spans_(buffer_spans(problem)) {
+Workload::Workload(Device& device, ByteComparer& comparer, const Problem& problem)
+    : device_(&device), comparer_(&comparer), problem_(problem), spans_(buffer_spans(problem)) {
   NORMD_CHECK(problem.rows > 0);
 }
 
@@ -65,10 +61,11 @@ Result<void> Workload::allocate(std::uint64_t seed) {
   return {};
 }
 
-Result<Workload> Workload::kinds(Device& device, const Problem& problem, Grade grade,
-                                 std::uint64_t seed) {
-  Workload workload(device, problem);
+Result<Workload> Workload::kinds(Device& device, ByteComparer& comparer, const Problem& problem,
+                                 Grade grade, std::uint64_t seed) {
+  Workload workload(device, comparer, problem);
   if (auto done = workload.allocate(seed); !done) return fail(std::move(done.error()));
+  if (auto done = workload.allocate_kept(); !done) return fail(std::move(done.error()));
   workload.kinds_ = row_kinds(problem.x, grade);
   workload.kinds_seed_ = seed;
   workload.laid_ = -1;
@@ -106,8 +103,9 @@ Result<void> Workload::lay(int number) {
   return {};
 }
 
-Result<Workload> Workload::sized(Device& device, const Problem& problem, std::uint64_t seed) {
-  Workload workload(device, problem);
+Result<Workload> Workload::sized(Device& device, ByteComparer& comparer, const Problem& problem,
+                                 std::uint64_t seed) {
+  Workload workload(device, comparer, problem);
   if (auto done = workload.allocate(seed); !done) return fail(std::move(done.error()));
   const auto elements = static_cast<std::int64_t>(workload.x_->bytes() / size_bytes(problem.x));
   auto tile = make_normal(problem.x, std::min(elements, tile_elements), seed);
@@ -220,7 +218,7 @@ Result<std::string> Workload::damaged_guard() const {
 Result<std::string> Workload::changed_input() const {
   for (const auto& [name, input] : {std::pair{"x", &x_}, {"gamma", &gamma_}, {"beta", &beta_}}) {
     if (!*input) continue;
-    const auto holds = (*input)->holds(kinds_.empty() ? sized_bytes_looked_at : (*input)->bytes());
+    const auto holds = (*input)->holds(*comparer_);
     if (!holds) return fail(holds.error());
     if (!*holds) return std::string(name);
   }
@@ -237,39 +235,6 @@ Result<void> Workload::restore() {
     if (auto done = (*output)->arm(); !done) return done;
   }
   return {};
-}
-
-Result<std::vector<char>> Workload::y_bytes(std::int64_t rows, const RowSpan& span) const {
-  std::vector<char> bytes(span.bytes(rows));
-  if (auto copied = device_->copy_out(bytes.data(), y_->address(), bytes.size()); !copied) {
-    return fail(std::move(copied.error()));
-  }
-  return bytes;
-}
-
-Result<std::vector<char>> Workload::outputs(std::int64_t rows, bool in_place) const {
-  RowSpan span = spans_.y;
-  if (in_place) span.stride = spans_.x.stride;
-  const auto bytes = y_bytes(rows, span);
-  if (!bytes) return fail(bytes.error());
-  std::vector<char> all = span.dense(*bytes, rows);
-  for (const auto* output : {&mean_, &rstd_}) {
-    if (!*output) continue;
-    std::vector<char> values(static_cast<std::size_t>(rows) * sizeof(float));
-    if (auto copied = device_->copy_out(values.data(), (*output)->address(), values.size());
-        !copied) {
-      return fail(std::move(copied.error()));
-    }
-    all.insert(all.end(), values.begin(), values.end());
-  }
-  return all;
-}
-
-Result<bool> Workload::gaps_untouched(std::int64_t rows) const {
-  if (spans_.y.stride == problem_.columns) return true;
-  const auto bytes = y_bytes(rows, spans_.y);
-  if (!bytes) return fail(bytes.error());
-  return spans_.y.gaps_hold(*bytes, rows, poison_byte);
 }
 
 double workload_bytes(const Problem& problem) {

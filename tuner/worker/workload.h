@@ -29,9 +29,10 @@ inline constexpr std::int64_t mixed_rows_period = 47;
 class Workload {
  public:
   // `problem.rows` is the most rows that will be launched.
-  static Result<Workload> kinds(Device& device, const Problem& problem, Grade grade,
+  static Result<Workload> kinds(Device& device, ByteComparer& comparer, const Problem& problem,
+                                Grade grade, std::uint64_t seed);
+  static Result<Workload> sized(Device& device, ByteComparer& comparer, const Problem& problem,
                                 std::uint64_t seed);
-  static Result<Workload> sized(Device& device, const Problem& problem, std::uint64_t seed);
 
   const Problem& problem() const { return problem_; }
   // `kinds` has one laying when its rows hold every kind at once; else each holds some of them.
@@ -49,32 +50,35 @@ class Workload {
   Result<CheckRecord> check(Kernel& checker, std::int64_t rows, const Tolerance& tolerance) const;
 
   // The name of the first buffer whose guards are damaged, or whose inputs changed; empty if none.
-  // Every byte of `kinds` is looked at; `sized` can be so large that only windows of it are.
   Result<std::string> damaged_guard() const;
   Result<std::string> changed_input() const;
   // Inputs and guards as they were, so that what one candidate spoilt is not laid at another's
   // door.
   Result<void> restore();
 
-  // y, mean and rstd of the first `rows` rows as bytes: y row by row without the gaps of strided
-  // rows. `in_place` reads y at x's stride.
-  Result<std::vector<char>> outputs(std::int64_t rows, bool in_place) const;
+  // Keeps y, mean and rstd as an out-of-place launch left them; only `kinds` has the room.
+  Result<void> keep_outputs();
+  // The first byte of the outputs of the first `rows` rows that is not as kept: of y, without the
+  // gaps of strided rows, then of mean, then of rstd. `in_place` reads y at x's stride.
+  Result<std::optional<std::int64_t>> change_of_outputs(std::int64_t rows, bool in_place) const;
   // Whether the gaps between strided rows of y still hold poison.
   Result<bool> gaps_untouched(std::int64_t rows) const;
 
   const void* x_address() const { return x_->address(); }
 
  private:
-  Workload(Device& device, const Problem& problem);
+  Workload(Device& device, ByteComparer& comparer, const Problem& problem);
   Result<void> allocate(std::uint64_t seed);
-  Result<std::vector<char>> y_bytes(std::int64_t rows, const RowSpan& span) const;
+  Result<void> allocate_kept();
 
   Device* device_;
+  ByteComparer* comparer_;
   Problem problem_;
   BufferSpans spans_;
   std::optional<GuardedInput> x_, gamma_, beta_;
   std::optional<GuardedMemory> y_, mean_, rstd_;
   std::unique_ptr<Memory> records_;
+  std::unique_ptr<Memory> kept_y_, kept_mean_, kept_rstd_;
   std::vector<RowKind> kinds_;  // of all layings; empty for `sized`
   std::uint64_t kinds_seed_ = 0;
   int laid_ = 0;

@@ -16,7 +16,6 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-constexpr Prebuilt all_prebuilt[] = {Prebuilt::any_columns, Prebuilt::check_rows};
 
 DeviceSpec gpu(int capability) {
   return {.kind = DeviceKind::cuda, .capability = capability};

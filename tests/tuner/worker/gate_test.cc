@@ -23,7 +23,7 @@ class Gate : public testing::Test {
   Verdict verdict_of(const std::vector<Change>& changes, const Problem& problem = problem_of()) {
     auto bench = TrialBench::open(test_device, testing::TempDir());
     EXPECT_TRUE(bench) << bench.error().message;
-    const auto prepared = (*bench)->prepare(problem, {1, problem.rows}, Grade::exact);
+    const auto prepared = (*bench)->prepare(problem, {{1}, {problem.rows}}, Grade::exact);
     EXPECT_TRUE(prepared) << prepared.error().message;
     const Candidate candidate = candidate_of(problem);
     const auto binary = compile(mutant(problem, candidate, changes));
@@ -123,8 +123,8 @@ TEST_F(Gate, swapped_gamma_and_beta_are_a_wrong_result) {
 
 TEST_F(Gate, every_second_row_left_out_is_an_unwritten_output) {
   expect_refused(Reason::unwritten_output,
-                 {{"} else {\n      slice.template store<row_hint>(x,",
-                   "} else if (row % 2 == 0) {\n      slice.template store<row_hint>(x,"}});
+                 {{"} else {\n      slice.template store<Hint::normal>(x,",
+                   "} else if (row % 2 == 0) {\n      slice.template store<Hint::normal>(x,"}});
 }
 
 TEST_F(Gate, a_kernel_that_returns_at_once_is_an_unwritten_output) {
@@ -133,12 +133,13 @@ TEST_F(Gate, a_kernel_that_returns_at_once_is_an_unwritten_output) {
 }
 
 TEST_F(Gate, a_text_that_reads_x_again_after_writing_y_fails_in_place) {
-  expect_refused(Reason::not_repeatable,
-                 {{"slice.template store<row_hint>(x, moments",
-                   "for (int k = slice.member; k < row_columns; k += row_threads) y_row(arguments, "
-                   "row)[k] = y_type{};\n"
-                   "block_barrier();\nslice.template load<row_hint>(x_row(arguments, row), x);\n"
-                   "slice.template store<row_hint>(x, moments"}});
+  expect_refused(
+      Reason::not_repeatable,
+      {{"slice.template store<Hint::normal>(x, moments",
+        "for (int k = slice.member; k < row_columns; k += row_threads) y_row(arguments, "
+        "row)[k] = y_type{};\n"
+        "block_barrier();\nslice.template load<Hint::normal>(x_row(arguments, row), x);\n"
+        "slice.template store<Hint::normal>(x, moments"}});
 }
 
 TEST_F(Gate, a_write_to_x_out_of_place_is_refused) {
@@ -159,7 +160,7 @@ class Worker : public testing::Test {
   void SetUp() override { test_device_spec(); }
 
   void prepare() {
-    const auto prepared = worker_.prepare(problem_, {1, problem_.rows}, Grade::exact);
+    const auto prepared = worker_.prepare(problem_, {{1}, {problem_.rows}}, Grade::exact);
     ASSERT_TRUE(prepared) << prepared.error().message;
   }
   TrialBench::Tried tried(int number, const std::vector<Change>& changes) {
@@ -234,7 +235,7 @@ TEST_F(Worker, a_binary_whose_bytes_changed_is_refused_before_it_is_loaded) {
 
 TEST_F(Worker, a_device_that_is_not_there_is_an_error_in_words) {
   TrialWorker worker({.words = {test_worker()}}, "GPU-00000000-none", testing::TempDir());
-  const auto prepared = worker.prepare(problem_, {1}, Grade::exact);
+  const auto prepared = worker.prepare(problem_, {{1}}, Grade::exact);
   ASSERT_FALSE(prepared);
   EXPECT_NE(prepared.error().message.find("GPU-00000000-none"), std::string::npos);
 }

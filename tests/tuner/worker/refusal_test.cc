@@ -39,7 +39,7 @@ class Refused : public testing::Test {
   }
 
   const Problem problem_ = problem_of();
-  const std::vector<std::int64_t> rows_ = {1, problem_.rows};
+  const std::vector<MeasuredEdge> edges_ = {{1}, {problem_.rows}};
   const Candidate candidate_ = candidate_of(problem_);
   const Launch launch_ = launch_of(candidate_, problem_, test_device_spec());
 };
@@ -51,7 +51,7 @@ class RefusedOnABench : public Refused {
     auto bench = TrialBench::open(test_device, testing::TempDir());
     ASSERT_TRUE(bench) << bench.error().message;
     bench_ = std::move(*bench);
-    const auto prepared = bench_->prepare(problem_, rows_, Grade::exact);
+    const auto prepared = bench_->prepare(problem_, edges_, Grade::exact);
     ASSERT_TRUE(prepared) << prepared.error().message;
   }
   Verdict verdict_of(const std::vector<Change>& changes) {
@@ -90,7 +90,7 @@ class RefusedByAWorker : public Refused {
  protected:
   void SetUp() override {
     Refused::SetUp();
-    const auto prepared = worker_.prepare(problem_, rows_, Grade::exact);
+    const auto prepared = worker_.prepare(problem_, edges_, Grade::exact);
     ASSERT_TRUE(prepared) << prepared.error().message;
   }
   TrialBench::Tried tried(int number, const std::vector<Change>& changes) {

@@ -154,7 +154,9 @@ TEST_F(SanitizedPrebuilt, the_checker) {
   ASSERT_TRUE(checker) << checker.error().message;
   Problem problem = problem_on(1001, DType::fp16);
   problem.rows = 21;
-  auto workload = Workload::kinds(*device_, problem, Grade::exact, 1);
+  auto comparer = ByteComparer::open(*device_);
+  ASSERT_TRUE(comparer) << comparer.error().message;
+  auto workload = Workload::kinds(*device_, *comparer, problem, Grade::exact, 1);
   ASSERT_TRUE(workload) << workload.error().message;
   ASSERT_TRUE(workload->poison_outputs());
   const auto record = workload->check(**checker, problem.rows, {});

@@ -19,7 +19,8 @@ class Stopwatched : public testing::Test {
   Result<void> timed(const Problem& problem, const std::vector<Change>& changes) {
     TrialWorker worker({.words = {test_worker()}}, std::string(test_device), testing::TempDir(),
                        10'000ms);
-    if (auto done = worker.prepare(problem, {1, problem.rows}, Grade::exact); !done) return done;
+    if (auto done = worker.prepare(problem, {{1}, {problem.rows}}, Grade::exact); !done)
+      return done;
     const Candidate candidate = candidate_of(problem, 1);
     auto binary = compile(mutant(problem, candidate, changes));
     if (!binary) return fail(binary.error());

@@ -58,7 +58,7 @@ TEST_P(Templates, every_sampled_candidate_passes_the_gate) {
       const Problem problem = problem_of(dtype, columns, static_cast<unsigned>(random()));
       std::vector<Candidate> candidates = sample_of(enumerate(entry, problem, spec), random);
       if (candidates.empty()) continue;
-      const auto prepared = (*bench)->prepare(problem, {1, problem.rows}, entry.grade);
+      const auto prepared = (*bench)->prepare(problem, {{1}, {problem.rows}}, entry.grade);
       ASSERT_TRUE(prepared) << prepared.error().message;
       std::vector<std::future<Result<Binary>>> binaries;  // compiled ahead, on all cores
       for (const Candidate& candidate : candidates) {

@@ -19,7 +19,7 @@ TEST(wide_rows, the_widest_rows_stay_within_the_memory_of_a_tuning) {
           const auto bucket = row_bucket(problem, spec, BucketMode::bucketed);
           // What is measured at most, for whatever rows were asked: see row_bucket.h.
           if (rows > 2 && bucket.rows_min == rows) continue;
-          EXPECT_LE(bench_bytes(problem, measured_rows(problem, spec, bucket), spec),
+          EXPECT_LE(bench_bytes(problem, measured_edges(problem, spec, bucket), spec),
                     static_cast<double>(limits::tuning_memory_bytes_max))
               << to_text(problem);
           EXPECT_GE(kinds_rows(problem, spec), 3) << to_text(problem);
@@ -34,7 +34,7 @@ TEST(wide_rows, mixed_rows_count_towards_the_memory_of_a_tuning) {
   const Problem problem{.rows = 1, .columns = limits::columns_max};
   Problem mixed = problem;
   mixed.rows = kinds_rows(problem, spec);
-  EXPECT_GT(bench_bytes(problem, {1}, spec), workload_bytes(mixed));
+  EXPECT_GT(bench_bytes(problem, {{1}}, spec), workload_bytes(mixed));
   EXPECT_LT(workload_bytes(mixed), 512.0 * (1 << 20));
 }
 
@@ -45,7 +45,7 @@ class WideRows : public testing::Test {
     auto bench = TrialBench::open(test_device, testing::TempDir());
     EXPECT_TRUE(bench) << bench.error().message;
     const Problem problem{.rows = 1, .columns = columns_, .stats = Stats::mean_rstd};
-    const auto prepared = (*bench)->prepare(problem, {1}, Grade::exact);
+    const auto prepared = (*bench)->prepare(problem, {{1}}, Grade::exact);
     EXPECT_TRUE(prepared) << prepared.error().message;
     const Template& tiled = *find_template("block_tiled");
     const Candidate candidate = enumerate(tiled, problem, test_device_spec()).front();
