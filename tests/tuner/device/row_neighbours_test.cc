@@ -53,7 +53,8 @@ std::vector<Candidate> candidates_of(const Template& entry, const Problem& probl
   for (const Candidate& candidate : enumerate(entry, problem, spec)) {
     std::vector<int> layout;
     for (const auto& [name, value] : candidate.values) {
-      if (name == "lanes_per_row" || name == "rows_per_group" || name == "rows_per_block") {
+      if (name == "lanes_per_row" || name == "rows_per_group" || name == "rows_per_block" ||
+          name == "groups") {
         layout.push_back(value);
       }
     }
