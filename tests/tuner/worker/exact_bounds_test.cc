@@ -99,8 +99,9 @@ Problem problem_of(const Width& width, DType dtype) {
 }
 
 // How a template divides its work: a candidate for each of their values is tried.
-const std::set<std::string> dividing_axes = {"cluster",        "lanes_per_row",   "rows_per_block",
-                                             "rows_per_group", "rows_per_thread", "unroll"};
+const std::set<std::string> dividing_axes = {"cluster",        "groups",         "lanes_per_row",
+                                             "rows_per_block", "rows_per_group", "rows_per_thread",
+                                             "unroll"};
 
 struct Chosen {
   Problem problem;
