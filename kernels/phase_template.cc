@@ -15,20 +15,37 @@ constexpr int threads_choices[] = {128, 256, 512};
 constexpr int blocks_per_sm_choices[] = {1, 2, 3, 4, 6, 8};
 
 // Aligned packs that a thread holds at the most; fewer leave threads idle.
-constexpr std::int64_t packs_max = 6;
+constexpr std::int64_t packs_max = 8;
+
+// Counted in the machine code.
+constexpr double element_instructions = 16;
+
+// Of its turn, in which a group asks for a row, adds it up and stores it, the part in which it
+// asks.
+constexpr double asking_share = 0.7;
 
 // Narrower rows are shared by few lanes, whose accesses are short anyway.
 constexpr std::int64_t row_bytes_min = 256;
 
-struct Cover {
+// The aligned packs of a row, but for the few elements before and behind them.
+struct Body {
   int pack;            // elements of one access
   std::int64_t packs;  // of one thread
 };
 
-Cover cover(const Problem& problem, int row_threads) {
+Body body(const Problem& problem, int row_threads) {
   const int pack = vector_bytes / static_cast<int>(size_bytes(problem.x));
-  const std::int64_t row_packs = (problem.columns + pack - 2) / pack + 1;
+  const std::int64_t row_packs = problem.columns / pack;
   return {pack, (row_packs + row_threads - 1) / row_threads};
+}
+
+// Of a thread, when so much of what it holds lies there converted to floats, too.
+constexpr double converted_least = 0.5;
+constexpr double converted_all = 1.0;
+double registers_wanted(const Problem& problem, const Body& held, double converted) {
+  const auto packs = static_cast<double>(held.packs);
+  const double floats = size_bytes(problem.x) < sizeof(float) ? converted * held.pack : 0;
+  return packs * (vector_bytes / 4.0 + floats) + working_registers;
 }
 
 int row_threads_of(const Candidate& candidate) {
@@ -37,26 +54,27 @@ int row_threads_of(const Candidate& candidate) {
 
 // Rows that far apart begin in the same place of a pack.
 int phases_of(const Problem& problem) {
-  const int pack = cover(problem, 32).pack;
+  const int pack = body(problem, 32).pack;
   return pack / static_cast<int>(std::gcd(problem.columns, std::int64_t{pack}));
 }
 
 // As phase_aligned.cuh lays it out; the text asserts that both agree.
 std::int64_t shared_bytes_of(const Candidate& candidate, const Problem& problem) {
-  const Cover whole = cover(problem, 1);
-  const auto cover_bytes = [&](const std::optional<DType>& dtype) {
-    return (bytes_of(whole.packs * whole.pack, dtype) + 15) / 16 * 16;
+  const Body whole = body(problem, 1);
+  const auto shifted_bytes = [&](const std::optional<DType>& dtype) {
+    return (bytes_of(whole.packs * whole.pack, dtype) + 15) / 16 * 16 +
+           bytes_of(2 * whole.pack, dtype);
   };
   const int scratch_floats = row_scratch_floats(row_threads_of(candidate) / 32);
-  return cover_bytes(problem.gamma) + cover_bytes(problem.beta) +
+  return shifted_bytes(problem.gamma) + shifted_bytes(problem.beta) +
          std::int64_t{4} * scratch_floats * candidate.value("groups");
 }
 
 std::vector<Axis> axes(const Problem& problem, const DeviceSpec&) {
-  // Tensors that begin on 16 bytes, and rows that do not.
+  // Wherever the tensors begin, some rows do not begin on 16 bytes.
   const bool wanted = problem.rows_layout == RowsLayout::contiguous &&
-                      size_bytes(problem.x) == size_bytes(problem.y) && problem.align_bytes >= 16 &&
-                      row_align_bytes(problem) < 16 &&
+                      size_bytes(problem.x) == size_bytes(problem.y) &&
+                      row_align_bytes(problem) < vector_bytes &&
                       bytes_of(problem.columns, problem.x) >= row_bytes_min;
   std::vector<int> groups;
   if (wanted) groups = {1, 2, 4, 8};
@@ -73,7 +91,9 @@ bool fits(const Candidate& candidate, const Problem& problem, const DeviceSpec& 
       std::end(row_threads_choices)) {
     return false;
   }
-  const Cover held = cover(problem, row_threads);
+  // Smaller blocks share out a multiprocessor in the same way, and more of them divide by phases.
+  if (candidate.value("threads") == 512 && row_threads < 256) return false;
+  const Body held = body(problem, row_threads);
   if (held.packs > packs_max || (row_threads > 32 && held.packs < 2)) return false;
   const std::int64_t shared_bytes = shared_bytes_of(candidate, problem);
   const int blocks = candidate.value("blocks_per_sm");
@@ -81,7 +101,7 @@ bool fits(const Candidate& candidate, const Problem& problem, const DeviceSpec& 
   if (!shared_memory_holds(blocks, shared_bytes, spec)) return false;
   const int threads_per_sm = candidate.value("threads") * blocks;
   if (threads_per_sm < 512 || threads_per_sm > spec.threads_per_sm_max) return false;
-  return held.packs * vector_bytes / 4 + working_registers <= registers_max(threads_per_sm, spec);
+  return registers_wanted(problem, held, converted_least) <= registers_max(threads_per_sm, spec);
 }
 
 Launch launch(const Candidate& candidate, const Problem& problem, const DeviceSpec& spec) {
@@ -95,17 +115,22 @@ Launch launch(const Candidate& candidate, const Problem& problem, const DeviceSp
               std::int64_t{candidate.value("blocks_per_sm")} * spec.sm_count, phases_of(problem))};
 }
 
-Plan plan(const Candidate& candidate, const Problem& problem, const DeviceSpec&) {
+Plan plan(const Candidate& candidate, const Problem& problem, const DeviceSpec& spec) {
   const int threads = candidate.value("threads");
-  const Cover held = cover(problem, row_threads_of(candidate));
-  const double warps_per_scheduler = threads * candidate.value("blocks_per_sm") / 128.0;
-  return {.registers = 65536 / (threads * candidate.value("blocks_per_sm")) / 8 * 8,
-          .bytes_in_flight = static_cast<double>(held.packs) * vector_bytes * threads,
-          .chain_cycles = 660 + 20.0 * static_cast<double>(held.packs * held.pack) *
-                                    std::max(1.0, warps_per_scheduler / 2),
-          .memory_trips = 1,
-          .element_instructions = 13,
-          .independent = static_cast<double>(candidate.value("groups"))};
+  const int threads_per_sm = threads * candidate.value("blocks_per_sm");
+  const Body held = body(problem, row_threads_of(candidate));
+  const auto elements = static_cast<double>(held.packs * held.pack);
+  const double warps_per_scheduler = threads_per_sm / 128.0;
+  const int given = registers_max(threads_per_sm, spec);
+  const double shortage = std::max(0.0, registers_wanted(problem, held, converted_all) / given - 1);
+  const double instructions = element_instructions * (1 + shortage);
+  return {
+      .registers = given,
+      .bytes_in_flight = asking_share * static_cast<double>(held.packs) * vector_bytes * threads,
+      .chain_cycles = 660 + instructions * elements * std::max(1.0, warps_per_scheduler / 2),
+      .memory_trips = 1,
+      .element_instructions = instructions,
+      .independent = static_cast<double>(candidate.value("groups"))};
 }
 
 }  // namespace

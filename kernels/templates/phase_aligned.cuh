@@ -1,10 +1,11 @@
-// phase_aligned: rows that do not start on 16 bytes, because their width is odd. The row is covered
-// by aligned packs, of which the first and the last hold some of its neighbours' elements: these
-// are left out of the sums and not stored. x and y have the same phase, since both begin on 16
-// bytes. Every `phases`-th row has it, too: a block takes rows of one phase only, and has gamma and
-// beta in shared memory shifted as these rows are, so that all meet pack by pack. `groups` groups
-// of warps go from row to row, each in registers, with one reduction per row.
-#include "row_packs.cuh"
+// phase_aligned: rows that do not start on 16 bytes, because of their width or because the tensor
+// does not. Such a row is some elements up to the first aligned pack, aligned packs, and some
+// elements behind the last. Every `phases`-th row begins alike: a block takes rows of one phase
+// only, and has gamma and beta in shared memory shifted as these rows are, so that all meet pack by
+// pack. `groups` groups of warps go from row to row, each in registers, with one reduction per row;
+// of the elements before and behind the packs, each of a group's last threads has one. Where y lies
+// otherwise than x, neighbours put together what an access of y takes.
+#include "realigned.cuh"
 #include "row_reduce.cuh"
 
 namespace normd {
@@ -16,20 +17,24 @@ NORMD_DEVICE constexpr int common_divisor(int a, int b) {
 constexpr int phases = pack / common_divisor(row_columns, pack);
 constexpr int row_threads = block_threads / groups;
 constexpr int row_warps = row_threads / warp_lanes;
-constexpr int cover_packs = (row_columns + pack - 2) / pack + 1;  // of a row, whatever its phase
-constexpr int packs = (cover_packs + row_threads - 1) / row_threads;
+constexpr int packs_max = row_columns / pack;  // of a row; of some phases one fewer
+constexpr int packs_min = (row_columns - (pack - 1)) / pack;
+constexpr int packs = (packs_max + row_threads - 1) / row_threads;
+constexpr bool begins_aligned = align_bytes >= vector_bytes;  // the first row of x and of y
 
-template <typename T>
-constexpr int cover_bytes = (cover_packs * pack * static_cast<int>(sizeof(T)) + 15) / 16 * 16;
-constexpr int gamma_bytes = has_gamma ? cover_bytes<gamma_type> : 0;
-constexpr int affine_bytes = gamma_bytes + (has_beta ? cover_bytes<beta_type> : 0);
+constexpr int edges = 2 * pack;  // no row has more elements before and behind its packs
 
-using Packs = Pack<x_type, pack>[packs];
+using SharedGamma = SharedShifted<gamma_type, packs_max * pack, edges>;
+using SharedBeta = SharedShifted<beta_type, packs_max * pack, edges>;
+constexpr int gamma_bytes = has_gamma ? SharedGamma::bytes : 0;
+constexpr int affine_bytes = gamma_bytes + (has_beta ? SharedBeta::bytes : 0);
+
 using Scratch = RowScratch<row_warps, 2>;
 
 static_assert(row_warps * warp_lanes * groups == block_threads, "as the Launch says");
 static_assert(rows_per_block == groups * phases, "as the Launch says");
-static_assert(sizeof(x_type) == sizeof(y_type) && rows_contiguous, "x and y in the same phase");
+static_assert(sizeof(x_type) == sizeof(y_type) && rows_contiguous, "y lies behind x all along");
+static_assert(edges <= warp_lanes, "a thread for each element before and behind");
 static_assert(shared_bytes == affine_bytes + 4 * Scratch::row_floats * groups,
               "as the Launch says");
 
@@ -40,179 +45,187 @@ NORMD_DEVICE beta_type* shifted_beta() {
   return reinterpret_cast<beta_type*>(shared_memory<unsigned char>() + gamma_bytes);
 }
 
-template <typename T>
-NORMD_DEVICE void fill_shifted(const void* from, int head, T* to) {
-  for (int i = thread_index(); i < cover_packs * pack; i += block_threads) {
-    const int column = i - head;
-    const bool inside = column >= 0 && column < row_columns;
-    to[i] = inside ? static_cast<const T*>(from)[column] : T{};
-  }
-}
+// What a thread holds of a row.
+struct Held {
+  Pack<x_type, pack> x[packs];
+  x_type edge;  // an element before or behind the packs
+};
 
-// Of the elements from `begin` to `end`, those that fill accesses of `width`.
-template <int width>
-NORMD_DEVICE void store_some(y_type* to, const Pack<y_type, pack>& y, int begin, int end) {
-#pragma unroll
-  for (int k = 0; k < pack; k += width) {
-    if (begin > k || end < k + width) continue;
-    Pack<y_type, width> part;
-#pragma unroll
-    for (int j = 0; j < width; ++j) part.element[j] = y.element[k + j];
-    store_pack<Hint::normal>(to + k, part);
-  }
-}
-
-// The share of one row of each of its threads: aligned packs, the first of which begins `head`
-// elements before the row. Only the first pack may begin before the row, and only the last ones of
-// a thread may reach beyond it: for all others that is known when the text is compiled.
+// The share of one row of each of its threads, the same for all rows of a phase.
 struct PhasedSlice {
   int member;
-  int head;
-
-  NORMD_DEVICE int column(int i) const { return (member + i * row_threads) * pack - head; }
-  static NORMD_DEVICE constexpr bool always_whole(int i) {
-    return i > 0 && (i + 1) * row_threads * pack <= row_columns;
-  }
-  NORMD_DEVICE bool owns(int i) const { return always_whole(i) || column(i) < row_columns; }
-  NORMD_DEVICE bool whole(int i) const {
-    return always_whole(i) || ((i > 0 || column(i) >= 0) && column(i) + pack <= row_columns);
-  }
-  NORMD_DEVICE bool holds(int i, int k) const {
-    return column(i) + k >= 0 && column(i) + k < row_columns;
+  int lead;   // elements before the first pack
+  int count;  // packs of the row
+  int column;  // of its element before or behind them, negative for none
+  NORMD_DEVICE PhasedSlice(int of_row, int before)
+      : member(of_row), lead(before), count((row_columns - before) / pack) {
+    column = edge() >= 0 ? edge_column(edge()) : -1;
   }
 
-  // Nothing may be read beyond the tensor's end, `left`
-  // elements on from the row; before its begin no pack reaches, since the tensor begins with one.
-  NORMD_DEVICE void load(const x_type* row, long long left, Packs& x) const {
-    const x_type* const first = row - head + member * pack;
+  // Of the elements before and behind the packs, negative for none.
+  NORMD_DEVICE int edge_column(int edge) const {
+    const int column = edge < lead ? edge : edge + count * pack;
+    return column < row_columns ? column : -1;
+  }
+  NORMD_DEVICE int edge() const { return member - (row_threads - warp_lanes); }
+  NORMD_DEVICE bool owns_edge() const { return column >= 0; }
+
+  NORMD_DEVICE int index(int i) const { return member + i * row_threads; }
+  static NORMD_DEVICE constexpr bool always_owns(int i) {
+    return (i + 1) * row_threads <= packs_min;
+  }
+  NORMD_DEVICE bool owns(int i) const { return always_owns(i) || index(i) < count; }
+
+  NORMD_DEVICE void load(const x_type* row, Held& held) const {
+    const x_type* const first = row + lead + member * pack;
 #pragma unroll
     for (int i = 0; i < packs; ++i) {
-      const x_type* const from = first + i * row_threads * pack;
-      x[i] = Pack<x_type, pack>{};
-      if (always_whole(i) || (owns(i) && column(i) + pack <= left)) {
-        x[i] = load_pack<Hint::normal, x_type, pack>(from);
-      } else if (owns(i)) {
-#pragma unroll
-        for (int k = 0; k < pack; ++k) {
-          if (holds(i, k)) x[i].element[k] = from[k];
-        }
+      if (owns(i)) {
+        held.x[i] = load_pack<Hint::normal, x_type, pack>(first + i * row_threads * pack);
       }
     }
+    if (owns_edge()) held.edge = row[column];
   }
 
-  // Deviations from `instead` then leave other rows' elements out by themselves.
-  NORMD_DEVICE void put_instead_of_others(x_type instead, Packs& x) const {
+  // Deviations from `instead` are then zero for what the thread does not have.
+  NORMD_DEVICE void put_instead(x_type instead, Held& held) const {
 #pragma unroll
     for (int i = 0; i < packs; ++i) {
-      if (whole(i)) continue;
 #pragma unroll
       for (int k = 0; k < pack; ++k) {
-        if (!holds(i, k)) x[i].element[k] = instead;
+        if (!owns(i)) held.x[i].element[k] = instead;
       }
     }
+    if (!owns_edge()) held.edge = instead;
   }
 
-  NORMD_DEVICE void deviations(const Packs& x, float origin, float& deviation_sum,
+  NORMD_DEVICE void deviations(const Held& held, float origin, float& deviation_sum,
                                float& square_sum) const {
     ChainSums sums = {};
 #pragma unroll
     for (int i = 0; i < packs; ++i) {
       float values[pack];
-      to_floats(x[i], values);
+      to_floats(held.x[i], values);
 #pragma unroll
       for (int k = 0; k < pack; ++k) sums.add(k, i == 0, values[k] - origin);
     }
+    sums.add(0, false, to_float(held.edge) - origin);
     deviation_sum = chains_total(sums.deviation);
     square_sum = chains_total(sums.square);
   }
 
   // The same in a second pass, about what is no element.
-  NORMD_DEVICE void deviations_again(const Packs& x, float origin, float& deviation_sum,
+  NORMD_DEVICE void deviations_again(const Held& held, float origin, float& deviation_sum,
                                      float& square_sum) const {
     ChainSums sums = {};
 #pragma unroll
     for (int i = 0; i < packs; ++i) {
-      Pack<x_type, pack> again = x[i];
+      Pack<x_type, pack> again = held.x[i];
       keep_packed(again);
       float values[pack];
       to_floats(again, values);
 #pragma unroll
-      for (int k = 0; k < pack; ++k) {
-        sums.add(k, i == 0, always_whole(i) || holds(i, k) ? values[k] - origin : 0.0f);
-      }
+      for (int k = 0; k < pack; ++k) sums.add(k, i == 0, owns(i) ? values[k] - origin : 0.0f);
     }
+    sums.add(0, false, owns_edge() ? to_float(held.edge) - origin : 0.0f);
     deviation_sum = chains_total(sums.deviation);
     square_sum = chains_total(sums.square);
   }
 
-  NORMD_DEVICE void store(const Packs& x, const RowMoments& moments, y_type* row) const {
-    y_type* const first = row - head + member * pack;
+  // `y_behind`: elements that a pack of x lies behind where an access may begin, in y.
+  template <bool like_x>
+  NORMD_DEVICE void store(const Held& held, const RowMoments& moments, y_type* row,
+                          int y_behind) const {
+    y_type* const first = row + lead + member * pack;
 #pragma unroll
     for (int i = 0; i < packs; ++i) {
-      if (!owns(i)) continue;
+      if (like_x && !owns(i)) continue;
       float values[pack];
-      normalise(x[i], moments, values);
-      const int at = (member + i * row_threads) * pack;
+      normalise(held.x[i], moments, values);
+      const int at = owns(i) ? index(i) * pack : 0;
       apply_shared(shifted_gamma() + at, shifted_beta() + at, values);
       const Pack<y_type, pack> y = from_floats<y_type>(values);
       y_type* const to = first + i * row_threads * pack;
-      if (whole(i)) {
+      if constexpr (like_x) {
         store_pack<Hint::normal>(to, y);
       } else {
-        store_part(to, y, column(i));
+        const bool last = index(i) % warp_lanes == warp_lanes - 1 || index(i) + 1 == count;
+        store_behind(to, y, y_behind, owns(i), last);
       }
     }
+    if (owns_edge()) row[column] = edge_output(held.edge, moments);
   }
 
-  // Of a pack at the row's begin or end. Elements of two bytes go by pairs where both are in.
-  static NORMD_DEVICE void store_part(y_type* to, const Pack<y_type, pack>& y, int column) {
-    const int begin = column < 0 ? -column : 0;
-    const int end = smaller_of(pack, row_columns - column);
-    if constexpr (sizeof(y_type) == 2) {
-      store_some<2>(to, y, begin, end);
-      if (begin % 2 != 0) store_one(to, y, begin);
-      if (end % 2 != 0 && end > begin) store_one(to, y, end - 1);
-    } else {
-      store_some<1>(to, y, begin, end);
+  // As normalise() and apply_shared() have it.
+  NORMD_DEVICE y_type edge_output(x_type x, const RowMoments& moments) const {
+    const float shift = -moments.correction * moments.rstd;
+    float value = fused_multiply_add(to_float(x) - moments.mean, moments.rstd, shift);
+    if constexpr (has_gamma && has_beta) {
+      value = fused_multiply_add(value, edge_of<SharedGamma>(shifted_gamma()),
+                                 edge_of<SharedBeta>(shifted_beta()));
+    } else if constexpr (has_gamma) {
+      value *= edge_of<SharedGamma>(shifted_gamma());
+    } else if constexpr (has_beta) {
+      value += edge_of<SharedBeta>(shifted_beta());
     }
+    return from_float<y_type>(value);
   }
-  static NORMD_DEVICE void store_one(y_type* to, const Pack<y_type, pack>& y, int k) {
-#pragma unroll
-    for (int j = 0; j < pack; ++j) {
-      if (j == k) to[j] = y.element[j];
-    }
+  template <typename Shared, typename T>
+  NORMD_DEVICE float edge_of(const T* shared) const {
+    return to_float(shared[Shared::edges_at + edge()]);
+  }
+
+  // By every thread of the block.
+  NORMD_DEVICE void fill_affine(const NormArguments& arguments) const {
+    const auto column_of = [this](int edge) { return edge_column(edge); };
+    if constexpr (has_gamma) SharedGamma::fill(arguments.gamma, lead, column_of, shifted_gamma());
+    if constexpr (has_beta) SharedBeta::fill(arguments.beta, lead, column_of, shifted_beta());
+    block_barrier();
   }
 };
 
 NORMD_KERNEL_RESIDENT(normd_kernel, NormArguments, block_threads, blocks_per_sm) {
+  const int x_behind = begins_aligned ? 0 : behind_access(static_cast<const x_type*>(arguments.x));
+  const int y_behind = begins_aligned ? 0 : behind_access(static_cast<const y_type*>(arguments.y));
+  const int y_behind_x = (y_behind - x_behind + pack) % pack;
   const int phase = static_cast<int>(block_index() % phases);
   const int group = thread_index() / row_threads;
-  const PhasedSlice slice{thread_index() % row_threads, phase * row_columns % pack};
+  const int first_behind = (x_behind + phase * row_columns) % pack;
+  const PhasedSlice slice(thread_index() % row_threads, (pack - first_behind) % pack);
   fp32* const scratch_begin =
       shared_memory<fp32>() + affine_bytes / 4 + group * Scratch::row_floats;
   Scratch scratch(scratch_begin, slice.member / warp_lanes, group);
   const long long rows = arguments.rows;
-  if constexpr (has_gamma) fill_shifted(arguments.gamma, slice.head, shifted_gamma());
-  if constexpr (has_beta) fill_shifted(arguments.beta, slice.head, shifted_beta());
-  block_barrier();
+  const long long turn = grid_blocks() * groups;  // rows from one of a group's to the next
+  long long row = (block_index() / phases * groups + group) * phases + phase;
+  const x_type* from = x_row(arguments, row);
+  y_type* to = y_row(arguments, row);
+  Held held;
+  // Asked for before gamma and beta are waited for.
+  if (row < rows) slice.load(from, held);
+  slice.fill_affine(arguments);
 
-  for (long long row = (block_index() / phases * groups + group) * phases + phase; row < rows;
-       row += grid_blocks() * groups) {
-    const x_type* const from = x_row(arguments, row);
-    Packs x;
-    slice.load(from, (rows - row) * row_columns, x);
-    const float middle = row_origin(from);  // an element, so no rounding makes it another
-    slice.put_instead_of_others(from_float<x_type>(middle), x);
-    const Moments found = moments_of_slice(slice, x, middle, divisor_of(row_columns), scratch);
+  while (row < rows) {
+    const float middle = row_origin(from);
+    slice.put_instead(from_float<x_type>(middle), held);  // an element: no rounding changes it
+    const Moments found = moments_of_slice(slice, held, middle, divisor_of(row_columns), scratch);
     const RowMoments moments = row_moments(found, arguments.epsilon);
     if (moments.rescue) {
       if (slice.member < warp_lanes) {
         rescue_row<CompiledRow, warp_lanes>(arguments, row, slice.member, true, nullptr);
       }
     } else {
-      slice.store(x, moments, y_row(arguments, row));
+      if (begins_aligned || y_behind_x == 0) {
+        slice.store<true>(held, moments, to, 0);
+      } else {
+        slice.store<false>(held, moments, to, y_behind_x);
+      }
       if (slice.member == 0) store_statistics(arguments, row, moments);
     }
+    row += turn;
+    from += turn * row_columns;
+    to += turn * row_columns;
+    if (row < rows) slice.load(from, held);
   }
 }
 

@@ -224,5 +224,27 @@ TEST(CatalogTest, rows_of_a_few_elements_are_read_by_full_accesses_whatever_thei
   EXPECT_TRUE(enumerate(*find_template("thread_rows"), strided, h200()).empty());
 }
 
+TEST(CatalogTest, rows_that_begin_between_accesses_are_for_phase_aligned_and_no_others) {
+  const auto count = [](std::int64_t columns, int align_bytes, DType dtype = DType::bf16) {
+    Problem problem = square(4096, columns, dtype);
+    problem.align_bytes = align_bytes;
+    return enumerate(*find_template("phase_aligned"), problem, h200()).size();
+  };
+  EXPECT_EQ(count(4096, 16), 0u);  // others take these by whole accesses
+  EXPECT_GT(count(4095, 16), 0u);  // by their width
+  EXPECT_GT(count(4096, 8), 0u);   // by where the tensors begin
+  EXPECT_GT(count(4096, 2), 0u);
+  EXPECT_GT(count(4095, 2), 0u);
+  EXPECT_GT(count(4096, 4, DType::fp32), 0u);
+  // All rows begin alike, or every eighth.
+  for (const auto& [columns, phases] : {std::pair{4096, 1}, {4100, 2}, {4095, 8}}) {
+    Problem problem = square(4096, columns);
+    problem.align_bytes = 2;
+    for (const Candidate& candidate : enumerate(*find_template("phase_aligned"), problem, h200())) {
+      EXPECT_EQ(launch_of(candidate, problem, h200()).blocks_per_row, phases) << columns;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace normd

@@ -68,5 +68,22 @@ TEST(CostModelTest, wide_accesses_come_first_where_rows_allow_them) {
   }
 }
 
+// Accesses of whole packs, though no row begins where such an access may.
+TEST(CostModelTest, wide_rows_that_begin_on_an_element_are_first_tried_by_aligned_packs) {
+  for (const DType dtype : {DType::bf16, DType::fp16}) {
+    for (const auto& [rows, columns] :
+         {std::pair{67041, 1001}, {16388, 4095}, {8193, 8191}, {16384, 4096}, {8192, 8192}}) {
+      Problem problem = square(rows, columns, dtype);
+      problem.align_bytes = 2;
+      const auto candidates = ranked_candidates(problem, h200());
+      ASSERT_GE(candidates.size(), 3u);
+      for (std::size_t i = 0; i < 3; ++i) {
+        EXPECT_EQ(candidates[i].template_name, "phase_aligned")
+            << to_text(candidates[i]) << " for " << to_text(problem);
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace normd

@@ -58,7 +58,7 @@ class Bench {
     kernel_ = std::move(*kernel);
     workspace_ =
         std::make_unique<GuardedBuffer>(*device_, "workspace", workspace_bytes(launch, 1),
-                                        GuardedBuffer::Setting{.align = workspace_align_bytes});
+                                        GuardedBuffer::Setting{.begin = workspace_align_bytes});
     workspace_->fill(0);
   }
 

@@ -1,5 +1,5 @@
-// GuardedBuffer: device memory with guard bytes before and after it, at an address aligned to
-// exactly `align` bytes and no better. Where the address sanitizer watches the host device, the
+// GuardedBuffer: device memory with guard bytes before and after it, at an address that lies
+// `begin` bytes behind a well-aligned one. Where the address sanitizer watches the host device, the
 // guards are closed to it, so that reading them is found out too. Where a GPU's sanitizer watches,
 // the memory's own end is the better guard: then there are none. For test programs only.
 #pragma once
@@ -23,7 +23,7 @@ enum class Guards { bytes, none };
 class GuardedBuffer {
  public:
   struct Setting {
-    std::size_t align = 1;
+    std::size_t begin = 1;
     Guards guards = Guards::bytes;
   };
 
@@ -33,7 +33,7 @@ class GuardedBuffer {
         name_(std::move(name)),
         bytes_(bytes),
         guard_bytes_(setting.guards == Guards::bytes ? 256 : 0),
-        begin_(guard_bytes_ + setting.align) {
+        begin_(guard_bytes_ + setting.begin) {
     if (bytes == 0) return;
     auto memory = device.allocate(begin_ + bytes + guard_bytes_);
     NORMD_CHECK(memory.has_value());

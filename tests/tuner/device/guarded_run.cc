@@ -136,20 +136,25 @@ struct Buffers {
  private:
   Buffers(Device& device, const NormInputs& inputs, const Problem& problem, bool apart,
           Guards guards)
-      : x(device, "x", inputs.x.size(), {align_of(problem, problem.x), guards}),
-        gamma(device, "gamma", inputs.gamma.size(), {align_of(problem, problem.gamma), guards}),
-        beta(device, "beta", inputs.beta.size(), {align_of(problem, problem.beta), guards}),
+      : x(device, "x", inputs.x.size(), {begin_of(problem, problem.x, inputs.begins.x), guards}),
+        gamma(device, "gamma", inputs.gamma.size(),
+              {begin_of(problem, problem.gamma, inputs.begins.gamma), guards}),
+        beta(device, "beta", inputs.beta.size(),
+             {begin_of(problem, problem.beta, inputs.begins.beta), guards}),
         y(device, "y", apart ? strided_bytes(problem, problem.y, inputs.y_row_stride) : 0,
-          {align_of(problem, problem.y), guards}),
+          {begin_of(problem, problem.y, inputs.begins.y), guards}),
         mean(device, "mean", wants_mean(problem.stats) ? row_floats(problem) : 0,
              {sizeof(float), guards}),
         rstd(device, "rstd", wants_rstd(problem.stats) ? row_floats(problem) : 0,
              {sizeof(float), guards}) {}
 
-  // What the problem promises of each address, and no tensor less than its own element.
-  static std::size_t align_of(const Problem& problem, const std::optional<DType>& dtype) {
-    return std::max<std::size_t>(static_cast<std::size_t>(problem.align_bytes),
-                                 size_bytes(dtype.value_or(DType::fp32)));
+  // What the problem promises of each address, and no tensor less than its own element; the
+  // further on a tensor begins, by whole steps of that.
+  static std::size_t begin_of(const Problem& problem, const std::optional<DType>& dtype,
+                              int further) {
+    const auto align = std::max<std::size_t>(static_cast<std::size_t>(problem.align_bytes),
+                                             size_bytes(dtype.value_or(DType::fp32)));
+    return align * static_cast<std::size_t>(1 + further);
   }
   static std::size_t row_floats(const Problem& problem) {
     return static_cast<std::size_t>(problem.rows) * sizeof(float);

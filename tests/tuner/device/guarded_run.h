@@ -14,6 +14,14 @@
 
 namespace normd {
 
+// How many times the problem's alignment each tensor begins further on than it must.
+struct Begins {
+  int x = 0;
+  int gamma = 0;
+  int beta = 0;
+  int y = 0;
+};
+
 // Host arrays of one problem. x and y may be strided.
 struct NormInputs {
   Problem problem;
@@ -23,6 +31,7 @@ struct NormInputs {
   std::vector<char> x;
   std::vector<char> gamma;
   std::vector<char> beta;
+  Begins begins = {};
 
   HostTensors tensors() const;
 };

@@ -36,13 +36,13 @@ NormInputs rows_of(const Problem& problem, Far far) {
   return inputs_of(problem, x, {}, {}, problem.columns, problem.columns);
 }
 
-Problem problem_of(std::int64_t columns, DType dtype) {
+Problem problem_of(std::int64_t columns, DType dtype, bool shifted = false) {
   return {.rows = rows_tried,
           .columns = columns,
           .x = dtype,
           .y = dtype,
           .stats = Stats::mean_rstd,
-          .align_bytes = 16};
+          .align_bytes = shifted ? static_cast<int>(size_bytes(dtype)) : 16};
 }
 
 // One candidate for each way to lay rows out in warps and blocks.
@@ -53,7 +53,8 @@ std::vector<Candidate> candidates_of(const Template& entry, const Problem& probl
   for (const Candidate& candidate : enumerate(entry, problem, spec)) {
     std::vector<int> layout;
     for (const auto& [name, value] : candidate.values) {
-      if (name == "lanes_per_row" || name == "rows_per_group" || name == "rows_per_block") {
+      if (name == "lanes_per_row" || name == "rows_per_group" || name == "rows_per_block" ||
+          name == "groups") {
         layout.push_back(value);
       }
     }
@@ -94,12 +95,19 @@ class RowNeighbours : public testing::TestWithParam<std::string> {
   HostBench bench_{20261130};
 };
 
+struct Width {
+  std::int64_t columns;
+  bool shifted = false;  // tensors that begin on an element and no better
+};
+
+// Narrow rows that several lanes share, rows of a few elements, and rows for a block or more.
+constexpr Width widths[] = {{24}, {25}, {96}, {1001}, {4096}, {20000}, {1001, true}, {1024, true}};
+
 TEST_P(RowNeighbours, do_not_change_a_bit_of_it) {
   int tried = 0;
   for (const DType dtype : {DType::fp32, DType::bf16}) {
-    // Narrow rows that several lanes share, rows of a few elements, and rows for a block or more.
-    for (const std::int64_t columns : {24, 25, 96, 1001, 4096, 20000}) {
-      const Problem problem = problem_of(columns, dtype);
+    for (const auto& [columns, shifted] : widths) {
+      const Problem problem = problem_of(columns, dtype, shifted);
       for (const Candidate& candidate :
            candidates_of(*find_template(GetParam()), problem, bench_.device().spec())) {
         const Source source = render(candidate, problem, bench_.device().spec());

@@ -78,22 +78,30 @@ std::vector<double> rows_of(std::span<const Kind> kinds, const Problem& problem,
   return x;
 }
 
-constexpr std::int64_t widths[] = {1,    3,    5,    7,     8,     64,    1000,
-                                   1001, 4096, 8191, 12288, 16384, 65536, 262144};
+struct Width {
+  std::int64_t columns;
+  bool shifted = false;  // tensors that begin on an element and no better
+};
 
-Problem problem_of(std::int64_t columns, DType dtype) {
+constexpr Width widths[] = {{1},     {3},      {5},          {7},         {8},     {64},
+                            {1000},  {1001},   {4096},       {8191},      {12288}, {16384},
+                            {65536}, {262144}, {1001, true}, {2048, true}};
+
+Problem problem_of(const Width& width, DType dtype) {
   return {.rows = 1,
-          .columns = columns,
+          .columns = width.columns,
           .x = dtype,
           .y = dtype,
           .gamma = DType::fp32,
           .beta = DType::fp32,
-          .stats = Stats::mean_rstd};
+          .stats = Stats::mean_rstd,
+          .align_bytes = width.shifted ? static_cast<int>(size_bytes(dtype)) : 16};
 }
 
 // How a template divides its work: a candidate for each of their values is tried.
-const std::set<std::string> dividing_axes = {"cluster",        "lanes_per_row",   "rows_per_block",
-                                             "rows_per_group", "rows_per_thread", "unroll"};
+const std::set<std::string> dividing_axes = {"cluster",        "groups",         "lanes_per_row",
+                                             "rows_per_block", "rows_per_group", "rows_per_thread",
+                                             "unroll"};
 
 struct Chosen {
   Problem problem;
@@ -105,8 +113,8 @@ std::vector<Chosen> chosen_candidates(const Template& entry, DType dtype) {
   std::vector<Chosen> chosen;
   std::set<std::pair<std::string, int>> seen;
   std::mt19937 random(7);
-  for (const std::int64_t columns : widths) {
-    const Problem problem = problem_of(columns, dtype);
+  for (const Width& width : widths) {
+    const Problem problem = problem_of(width, dtype);
     auto candidates = enumerate(entry, problem, test_device_spec());
     std::shuffle(candidates.begin(), candidates.end(), random);
     bool first = true;
@@ -198,8 +206,8 @@ TEST_F(FallbackBounds, hold_on_every_hard_row) {
   auto kernel = device_->load(*binary, any_columns_launch());
   ASSERT_TRUE(kernel) << kernel.error().message;
   for (const DType dtype : {DType::fp32, DType::bf16}) {
-    for (const std::int64_t columns : widths) {
-      const Problem problem = problem_of(columns, dtype);
+    for (const Width& width : widths) {
+      const Problem problem = problem_of(width, dtype);
       expect_bounds(**kernel, problem, "any_columns for " + to_text(problem));
     }
   }

@@ -27,7 +27,7 @@ constexpr std::int64_t wide_first[] = {262144, 131072, 65536, 32768, 16384,
                                        4096,   1024,   32,    16383, 4095};
 constexpr std::int64_t odd_first[] = {1001, 7, 20001, 12296, 4104};
 
-Problem problem_on(std::int64_t columns, DType dtype) {
+Problem problem_on(std::int64_t columns, DType dtype, int align_bytes = 16) {
   return {.rows = 1,
           .columns = columns,
           .x = dtype,
@@ -35,7 +35,7 @@ Problem problem_on(std::int64_t columns, DType dtype) {
           .gamma = dtype,
           .beta = DType::fp32,
           .stats = Stats::mean_rstd,
-          .align_bytes = 16};
+          .align_bytes = align_bytes};
 }
 
 struct Case {
@@ -50,9 +50,9 @@ std::int64_t threads_of(const Launch& launch) {
 // The candidate that comes first by `before`, on the first of the widths that has any.
 template <typename Widths, typename Before>
 std::optional<Case> first_case(const Template& entry, const Widths& widths, DType dtype,
-                               Before before) {
+                               Before before, int align_bytes = 16) {
   for (const std::int64_t columns : widths) {
-    const Problem problem = problem_on(columns, dtype);
+    const Problem problem = problem_on(columns, dtype, align_bytes);
     const auto candidates = enumerate(entry, problem, test_device_spec());
     if (candidates.empty()) continue;
     const auto launch_for = [&](const Candidate& candidate) {
@@ -92,7 +92,7 @@ class SanitizedRun : public OnDevice {
 
 class Sanitized : public SanitizedRun, public testing::WithParamInterface<std::string> {
  protected:
-  void run_case(const std::optional<Case>& chosen) {
+  void run_case(const std::optional<Case>& chosen, const Begins& begins = {}) {
     ASSERT_TRUE(chosen) << "no candidate of " << GetParam() << " on any width: mend this test";
     Problem problem = chosen->problem;
     const Candidate& candidate = chosen->candidate;
@@ -103,7 +103,9 @@ class Sanitized : public SanitizedRun, public testing::WithParamInterface<std::s
     const auto binary = compile(render(candidate, problem, test_device_spec()));
     ASSERT_TRUE(binary) << what << ": " << binary.error().message;
     const Template& entry = template_of(candidate);
-    run(*binary, few_blocks(launch, problem.rows), make_inputs(problem, entry.grade, 1),
+    NormInputs inputs = make_inputs(problem, entry.grade, 1);
+    inputs.begins = begins;
+    run(*binary, few_blocks(launch, problem.rows), inputs,
         {.grade = entry.grade, .sequential_adds = entry.sequential_adds(candidate, problem)}, what);
   }
 };
@@ -129,6 +131,17 @@ TEST_P(Sanitized, an_odd_width_with_rows_left_over) {
                         return std::pair(a.rows_per_block, threads_of(a)) >
                                std::pair(b.rows_per_block, threads_of(b));
                       }));
+}
+
+// Nothing that an access of more than an element could take lies before the tensors or behind them.
+TEST_P(Sanitized, tensors_that_begin_on_an_element) {
+  const auto fewest = [](const Launch& a, const Launch& b) {
+    return threads_of(a) < threads_of(b);
+  };
+  const auto on_element = first_case(*find_template(GetParam()), odd_first, DType::bf16, fewest, 2);
+  if (!on_element) GTEST_SKIP() << "takes none";
+  run_case(on_element);
+  run_case(on_element, {.x = 2, .gamma = 1, .beta = 3, .y = 5});
 }
 
 INSTANTIATE_TEST_SUITE_P(catalog, Sanitized, testing::ValuesIn(template_names()),

@@ -37,7 +37,7 @@ Problem problem_of(DType dtype, std::int64_t columns, unsigned variant) {
   if (variant % 3 == 0) problem.beta = dtype;
   problem.stats = static_cast<Stats>(variant % 4);
   problem.rows_layout = variant % 5 == 0 ? RowsLayout::strided : RowsLayout::contiguous;
-  problem.align_bytes = variant % 7 == 0 ? 4 : 16;
+  problem.align_bytes = variant % 7 < 2 ? static_cast<int>(size_bytes(dtype)) : 16;
   return problem;
 }
 
