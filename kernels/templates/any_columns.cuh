@@ -52,16 +52,34 @@ NORMD_DEVICE void row_sum_pair(int width, Scratch& scratch, float& first, float&
   }
 }
 
-// The median of the row's first three, as row_packs.cuh has it of columns that are compiled in.
-template <typename X>
-NORMD_DEVICE float any_origin(const NormArguments& arguments, long long x_start) {
+// The median of the means of three groups of four, or of the row's first three elements, as
+// row_origin.cuh has it of columns that are compiled in.
+template <typename X, int pack>
+NORMD_DEVICE Origin any_origin(const NormArguments& arguments, long long x_start) {
+  if (sizeof(X) == 4 && arguments.columns >= 12) {
+    constexpr int access = smaller_of(pack, 4);
+    float sum[3];
+#pragma unroll
+    for (int i = 0; i < 3; ++i) {
+      float values[4];
+#pragma unroll
+      for (int k = 0; k < 4; k += access) {
+        float some[access];
+        load_floats<Hint::normal, X>(arguments.x, x_start + i * 4 + k, some);
+#pragma unroll
+        for (int j = 0; j < access; ++j) values[k + j] = some[j];
+      }
+      sum[i] = tree_sum(values);
+    }
+    return {median(sum[0], sum[1], sum[2]) * 0.25f, 1.0f};
+  }
   float first[3][1];
   const bool three = arguments.columns >= 3;
 #pragma unroll
   for (int k = 0; k < 3; ++k) {
     load_floats<Hint::normal, X>(arguments.x, x_start + (three ? k : 0), first[k]);
   }
-  return median(first[0][0], first[1][0], first[2][0]);
+  return {median(first[0][0], first[1][0], first[2][0]), coarse_share_max};
 }
 
 template <typename X, int pack>
@@ -90,15 +108,14 @@ NORMD_DEVICE RowMoments moments_of(const NormArguments& arguments, long long row
     row_sum_pair(width, scratch, deviation_sum, square_sum);
   };
   const Moments found =
-      moments_near(any_origin<X>(arguments, x_start), divisor, sums_about, sums_about);
-  return row_moments(found, divisor, arguments.epsilon);
+      moments_near(any_origin<X, pack>(arguments, x_start), divisor, sums_about, sums_about);
+  return row_moments<true>(found, divisor, arguments.epsilon);
 }
 
 template <typename X, int pack>
 NORMD_DEVICE void store_row(const NormArguments& arguments, long long row, int width,
                             const RowMoments& moments) {
   const Kinds kinds = kinds_of(arguments.flags);
-  const float shift = -moments.correction * moments.rstd;
   for (long long i = thread_index() % width * pack; i < arguments.columns; i += width * pack) {
     float values[pack];
     float factors[pack];
@@ -112,7 +129,7 @@ NORMD_DEVICE void store_row(const NormArguments& arguments, long long row, int w
     }
 #pragma unroll
     for (int k = 0; k < pack; ++k) {
-      values[k] = fused_multiply_add(values[k] - moments.mean, moments.rstd, shift);
+      values[k] = fused_multiply_add(values[k] - moments.base, moments.rstd, moments.shift);
       values[k] = fused_multiply_add(values[k], kinds.gamma != 0u ? factors[k] : 1.0f,
                                      kinds.beta != 0u ? terms[k] : 0.0f);
     }
@@ -129,7 +146,7 @@ NORMD_DEVICE_CALL void normalise_row(const NormArguments& arguments, long long r
   if (!moments.rescue) {
     store_row<X, pack>(arguments, row, width, moments);
     if (member != 0) return;
-    AnyRow::store_statistics(arguments, row, moments.mean + moments.correction, moments.rstd);
+    AnyRow::store_statistics(arguments, row, moments.mean, moments.rstd);
   } else if (width == warp_lanes) {
     rescue_row<AnyRow, warp_lanes>(arguments, row, member, true, nullptr);
   } else {

@@ -4,6 +4,7 @@
 // allow. The one reduction costs one barrier of the row's warps: they leave their sums in scratch,
 // and every warp adds them all up. The main template, for rows from about a thousand elements up to
 // what the registers hold.
+#include "row_origin.cuh"
 #include "row_reduce.cuh"
 #include "row_slice.cuh"
 
@@ -35,7 +36,7 @@ NORMD_KERNEL_RESIDENT(normd_kernel, NormArguments, block_threads, blocks_wanted)
 
   for (long long row = block_index() * rows_per_block + group; row < rows;
        row += grid_blocks() * rows_per_block) {
-    const float origin = row_origin(x_row(arguments, row));
+    const Origin origin = row_origin(x_row(arguments, row));
     typename RowSlice::Packs x;
     slice.template load<row_hint>(x_row(arguments, row), x);
     RowAffine affine(arguments);

@@ -5,6 +5,7 @@
 // sums are compensated, so a row may be as wide as it likes. In place: each element is last read by
 // the thread that writes it, after the block has read the row once.
 #include "accumulator.cuh"
+#include "row_origin.cuh"
 #include "row_reduce.cuh"
 #include "row_slice.cuh"
 

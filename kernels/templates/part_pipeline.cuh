@@ -16,6 +16,7 @@
 #pragma once
 
 #include "cluster.cuh"
+#include "row_origin.cuh"
 #include "row_part.cuh"
 #include "row_reduce.cuh"
 
@@ -141,7 +142,7 @@ struct PartWork {
   // Of this part. `next`: the row to fetch once everybody has read it, or the end.
   template <int as_floats, int registers_there>
   NORMD_DEVICE Moments moments(Packs& x, long long next) {
-    const float origin = median_of_first(load_shared_here<x_type, pack>(Memory::x(group)));
+    const Origin origin = part_origin<Part::columns_min>(Memory::x(group));
     // Once everybody has read the part, the next one may come.
     scratch.barrier.wait();
     if (leads() && next < arguments.rows) fetch_x(next);

@@ -4,7 +4,7 @@
 // bytes. Every `phases`-th row has it, too: a block takes rows of one phase only, and has gamma and
 // beta in shared memory shifted as these rows are, so that all meet pack by pack. `groups` groups
 // of warps go from row to row, each in registers, with one reduction per row.
-#include "row_packs.cuh"
+#include "row_origin.cuh"
 #include "row_reduce.cuh"
 
 namespace normd {
@@ -201,8 +201,8 @@ NORMD_KERNEL_RESIDENT(normd_kernel, NormArguments, block_threads, blocks_per_sm)
     const x_type* const from = x_row(arguments, row);
     Packs x;
     slice.load(from, (rows - row) * row_columns, x);
-    const float middle = row_origin(from);  // an element, so no rounding makes it another
-    slice.put_instead_of_others(from_float<x_type>(middle), x);
+    const Origin middle = row_origin(from);  // an element, so no rounding makes it another
+    slice.put_instead_of_others(from_float<x_type>(middle.value), x);
     const Moments found = moments_of_slice(slice, x, middle, divisor_of(row_columns), scratch);
     const RowMoments moments = row_moments(found, arguments.epsilon);
     if (moments.rescue) {

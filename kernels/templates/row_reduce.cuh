@@ -78,7 +78,7 @@ struct RowScratch {
 
 // The moments of what the threads of a slice hold, whose sums go through `scratch`.
 template <typename RowSlice, typename Packs, typename Scratch>
-NORMD_DEVICE Moments moments_of_slice(const RowSlice& slice, const Packs& x, float origin,
+NORMD_DEVICE Moments moments_of_slice(const RowSlice& slice, const Packs& x, const Origin& origin,
                                       const Divisor& count, Scratch& scratch) {
   return moments_near(
       origin, count,

@@ -3,6 +3,7 @@
 // Each group has `rows_per_group` rows in flight. x is read once and y written once; gamma and beta
 // are read once per thread. All exchange is by shuffles: no barrier, no shared memory.
 // For narrow rows, from one element to a few thousand.
+#include "row_origin.cuh"
 #include "row_slice.cuh"
 #include "shared_affine.cuh"
 
@@ -35,37 +36,32 @@ NORMD_DEVICE void rescue_rows(const NormArguments& arguments, long long first, i
 NORMD_DEVICE void moments_of_rows(const RowSlice& slice, RowSlice::Packs (&x)[rows_per_group],
                                   Moments (&found)[rows_per_group]) {
   float sums[2 * rows_per_group];
-  float origin[rows_per_group];
+  Origin origin[rows_per_group];
+#pragma unroll
+  for (int r = 0; r < rows_per_group; ++r) origin[r] = lanes_origin<lanes_per_row>(x[r]);
 #pragma unroll
   for (int r = 0; r < rows_per_group; ++r) {
-    origin[r] = median_of_first(x[r][0]);
-    if constexpr (lanes_per_row > 1) {
-      origin[r] = shuffle_from(origin[r], thread_index() % warp_lanes & ~(lanes_per_row - 1));
-    }
-  }
-#pragma unroll
-  for (int r = 0; r < rows_per_group; ++r) {
-    slice.deviations(x[r], origin[r], sums[2 * r], sums[2 * r + 1]);
+    slice.deviations(x[r], origin[r].value, sums[2 * r], sums[2 * r + 1]);
   }
   lanes_sums<lanes_per_row>(sums);
   unsigned far = 0;
 #pragma unroll
   for (int r = 0; r < rows_per_group; ++r) {
-    found[r] = moments_from(origin[r], sums[2 * r], sums[2 * r + 1], divisor_of(row_columns));
-    if (!near_enough(found[r], sums[2 * r])) far |= 1u << r;
+    found[r] = moments_from(origin[r].value, sums[2 * r], sums[2 * r + 1], divisor_of(row_columns));
+    if (!near_enough(found[r], sums[2 * r], origin[r].share_max)) far |= 1u << r;
   }
   if (!warp_any<lanes_per_row>(far != 0)) return;
 #pragma unroll
   for (int r = 0; r < rows_per_group; ++r) {
-    origin[r] = found[r].mean + found[r].correction;
-    slice.deviations_again(x[r], origin[r], sums[2 * r], sums[2 * r + 1]);
+    origin[r].value = found[r].mean + found[r].correction;
+    slice.deviations_again(x[r], origin[r].value, sums[2 * r], sums[2 * r + 1]);
   }
   lanes_sums<lanes_per_row>(sums);
 #pragma unroll
   for (int r = 0; r < rows_per_group; ++r) {
     if ((far >> r & 1u) == 0) continue;
     found[r] = unless_drowned(
-        moments_from(origin[r], sums[2 * r], sums[2 * r + 1], divisor_of(row_columns)),
+        moments_from(origin[r].value, sums[2 * r], sums[2 * r + 1], divisor_of(row_columns)),
         sums[2 * r]);
   }
 }

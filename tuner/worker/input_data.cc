@@ -69,7 +69,7 @@ Shape shape_of(RowKind kind, DType dtype) {
   }
 }
 
-// Of the first elements of far_first: as many spreads of the row as three of its elements can be.
+// Of the first elements of far_first: as many spreads of the row as they can be.
 constexpr double far_distance = 1000;
 
 }  // namespace
@@ -145,8 +145,8 @@ std::vector<char> make_row(RowKind kind, DType dtype, std::int64_t columns, std:
     std::memcpy(row.data() + done, row.data(), more);
     done += more;
   }
-  for (std::int64_t i = 0; kind == RowKind::far_first && i < std::min<std::int64_t>(columns, 3);
-       ++i) {
+  const std::int64_t far = kind == RowKind::far_first ? far_elements(dtype, columns) : 0;
+  for (std::int64_t i = 0; i < far; ++i) {
     const auto at = static_cast<std::size_t>(i);
     store_element(dtype, row.data(), at, load_element(dtype, row.data(), at) + far_distance);
   }
@@ -158,6 +158,11 @@ std::vector<char> make_row(RowKind kind, DType dtype, std::int64_t columns, std:
     store_element(dtype, row.data(), 0, std::numeric_limits<double>::infinity());
   }
   return row;
+}
+
+std::int64_t far_elements(DType dtype, std::int64_t columns) {
+  const std::int64_t elements = dtype == DType::fp32 || columns >= 64 ? 8 : 3;
+  return std::min(columns, elements);
 }
 
 std::vector<char> make_gamma(DType dtype, std::int64_t columns, std::uint64_t seed) {

@@ -21,7 +21,7 @@ enum class RowKind : std::uint8_t {
   mean_1e5,          // mean/spread 1e5, fp32 only
   constant,          // 0.1 throughout
   zero,
-  far_first,      // normal, but for the first three elements, which lie 1000 away
+  far_first,      // normal, but for far_elements() of the first, which lie 1000 away
   ramp,           // 0, 1, 2, ... scaled into range
   with_nan,       // normal, one NaN in the last column
   with_infinity,  // normal, one +infinity in the first column
@@ -42,6 +42,10 @@ std::string_view row_kind_name(RowKind kind);
 
 // `columns` elements of `dtype`, one row.
 std::vector<char> make_row(RowKind kind, DType dtype, std::int64_t columns, std::uint64_t seed);
+
+// Most of those that a kernel may look for the row's middle among (row_origin.cuh), and few enough
+// to lie far from the mean of a narrow row.
+std::int64_t far_elements(DType dtype, std::int64_t columns);
 
 // gamma around 1 and beta around 0, with a spread that tells them apart.
 std::vector<char> make_gamma(DType dtype, std::int64_t columns, std::uint64_t seed);

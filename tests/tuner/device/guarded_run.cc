@@ -183,8 +183,9 @@ NormInputs make_inputs(const Problem& problem, Grade grade, std::uint32_t seed) 
     for (std::size_t i = 0; i < static_cast<std::size_t>(problem.columns); ++i) {
       store_element(problem.x, inputs.x.data(), at + i, value_of(kind, problem.x, normal(random)));
     }
-    // The first three lie far from the rest, and from the mean.
-    for (std::size_t i = 0; kind == Kind::far_first && i < 3; ++i) {
+    // Most of those that the row's middle may be looked for among.
+    const std::size_t far = problem.x == DType::fp32 || problem.y == DType::fp32 ? 8 : 3;
+    for (std::size_t i = 0; kind == Kind::far_first && i < far; ++i) {
       if (i < static_cast<std::size_t>(problem.columns)) {
         store_element(problem.x, inputs.x.data(), at + i, 1000 + normal(random));
       }

@@ -22,15 +22,16 @@ bool is_far(std::int64_t row, Far far) {
   return far == Far::all || (far == Far::some && row % 3 == 1);
 }
 
-// Normal rows with a mean of 3, the same ones each time; the first three elements of some lie far
-// from the rest.
+// Normal rows with a mean of 3, the same ones each time; the first elements of some, most of those
+// that the row's middle may be looked for among, lie far from the rest.
 NormInputs rows_of(const Problem& problem, Far far) {
   std::mt19937 random(20261130);
   std::normal_distribution<double> normal(3, 1);
   std::vector<double> x;
+  const int far_elements = problem.y == DType::fp32 ? 8 : 3;
   for (std::int64_t row = 0; row < problem.rows; ++row) {
     for (std::int64_t i = 0; i < problem.columns; ++i) {
-      x.push_back(normal(random) + (is_far(row, far) && i < 3 ? 700 : 0));
+      x.push_back(normal(random) + (is_far(row, far) && i < far_elements ? 700 : 0));
     }
   }
   return inputs_of(problem, x, {}, {}, problem.columns, problem.columns);

@@ -44,10 +44,12 @@ constexpr Kind spread_kinds[] = {{"normal", 0, 1},
 // some need a second pass and some do not.
 constexpr Kind far_kinds[] = {
     {"first three 1000 away", 0, 1, 1000},
+    {"first twelve 1000 away", 0, 1, 1000, 12},
     {"normal", 0, 1},
     {"first one 1000 away", 0, 1, 1000, 1},
-    {"first three 50 below 10", 10, 1, -50},
+    {"first eight 50 below 10", 10, 1, -50, 8},
     {"first three 1e18 away, where squares about them overflow", 0, 1, 1e18},
+    {"first eight 1e18 away, where squares about them overflow", 0, 1, 1e18, 8},
     {"mean/sd 100", 100, 1}};
 constexpr Kind large_kinds[] = {{"scale 1e18", 0, 1e18},
                                 {"scale 1e30", 0, 1e30},

@@ -112,8 +112,8 @@ TEST_F(Gate, a_wrong_epsilon_is_a_wrong_result) {
 }
 
 TEST_F(Gate, the_variance_by_mean_of_squares_is_a_wrong_result) {
-  expect_refused(Reason::wrong_result, {{"const float origin = row_origin(x_row(arguments, row));",
-                                         "const float origin = 0.0f;"},
+  expect_refused(Reason::wrong_result, {{"const Origin origin = row_origin(x_row(arguments, row));",
+                                         "const Origin origin{0.0f, 4.0f};"},
                                         no_second_pass});
 }
 
@@ -150,7 +150,7 @@ TEST_F(Gate, a_write_to_x_out_of_place_is_refused) {
 }
 
 TEST_F(Gate, a_mean_that_is_not_corrected_is_a_wrong_result) {
-  expect_refused(Reason::wrong_result, {{"arguments.mean[row] = moments.mean + moments.correction;",
+  expect_refused(Reason::wrong_result, {{"arguments.mean[row] = moments.mean;",
                                          "arguments.mean[row] = moments.mean * 1.00001f;"}});
 }
 
