@@ -52,25 +52,13 @@ NORMD_DEVICE void row_sum_pair(int width, Scratch& scratch, float& first, float&
   }
 }
 
-// The median of the row's first three, as row_packs.cuh has it of columns that are compiled in.
-template <typename X>
-NORMD_DEVICE float any_origin(const NormArguments& arguments, long long x_start) {
-  float first[3][1];
-  const bool three = arguments.columns >= 3;
-#pragma unroll
-  for (int k = 0; k < 3; ++k) {
-    load_floats<Hint::normal, X>(arguments.x, x_start + (three ? k : 0), first[k]);
-  }
-  return median(first[0][0], first[1][0], first[2][0]);
-}
-
 template <typename X, int pack>
-NORMD_DEVICE RowMoments moments_of(const NormArguments& arguments, long long row, int width,
+NORMD_DEVICE RowMoments moments_of_row(const NormArguments& arguments, long long row, int width,
                                    Scratch& scratch) {
   const long long x_start = row * arguments.x_row_stride;
   const float columns = static_cast<float>(arguments.columns);
   const Divisor divisor{columns, 1.0f / columns, false};
-  const auto sums_about = [&](float origin, float& deviation_sum, float& square_sum) {
+  const auto sums_about = [&](float value, float& deviation_sum, float& square_sum) {
     Accumulator deviations;
     Accumulator squares;
     for (long long i = thread_index() % width * pack; i < arguments.columns; i += width * pack) {
@@ -79,7 +67,7 @@ NORMD_DEVICE RowMoments moments_of(const NormArguments& arguments, long long row
       load_floats<Hint::normal, X>(arguments.x, x_start + i, values);
 #pragma unroll
       for (int k = 0; k < pack; ++k) {
-        values[k] -= origin;
+        values[k] -= value;
         square[k] = values[k] * values[k];
       }
       deviations.add(tree_sum(values));
@@ -89,16 +77,14 @@ NORMD_DEVICE RowMoments moments_of(const NormArguments& arguments, long long row
     square_sum = squares.sum;
     row_sum_pair(width, scratch, deviation_sum, square_sum);
   };
-  const Moments found =
-      moments_near(any_origin<X>(arguments, x_start), divisor, sums_about, sums_about);
-  return row_moments(found, divisor, arguments.epsilon);
+  const Moments found = moments_of<true>(divisor, sums_about, sums_about);
+  return row_moments<true>(found, divisor, arguments.epsilon);
 }
 
 template <typename X, int pack>
 NORMD_DEVICE void store_row(const NormArguments& arguments, long long row, int width,
                             const RowMoments& moments) {
   const Kinds kinds = kinds_of(arguments.flags);
-  const float shift = -moments.correction * moments.rstd;
   for (long long i = thread_index() % width * pack; i < arguments.columns; i += width * pack) {
     float values[pack];
     float factors[pack];
@@ -112,7 +98,7 @@ NORMD_DEVICE void store_row(const NormArguments& arguments, long long row, int w
     }
 #pragma unroll
     for (int k = 0; k < pack; ++k) {
-      values[k] = fused_multiply_add(values[k] - moments.mean, moments.rstd, shift);
+      values[k] = fused_multiply_add(values[k] - moments.base, moments.rstd, moments.shift);
       values[k] = fused_multiply_add(values[k], kinds.gamma != 0u ? factors[k] : 1.0f,
                                      kinds.beta != 0u ? terms[k] : 0.0f);
     }
@@ -125,11 +111,11 @@ template <typename X, int pack>
 NORMD_DEVICE_CALL void normalise_row(const NormArguments& arguments, long long row, int width,
                                      Scratch& scratch) {
   const int member = thread_index() % width;
-  const RowMoments moments = moments_of<X, pack>(arguments, row, width, scratch);
+  const RowMoments moments = moments_of_row<X, pack>(arguments, row, width, scratch);
   if (!moments.rescue) {
     store_row<X, pack>(arguments, row, width, moments);
     if (member != 0) return;
-    AnyRow::store_statistics(arguments, row, moments.mean + moments.correction, moments.rstd);
+    AnyRow::store_statistics(arguments, row, moments.mean, moments.rstd);
   } else if (width == warp_lanes) {
     rescue_row<AnyRow, warp_lanes>(arguments, row, member, true, nullptr);
   } else {

@@ -34,13 +34,12 @@ NORMD_KERNEL_RESIDENT(normd_kernel, NormArguments, block_threads, blocks_wanted)
 
   for (long long row = block_index() * rows_per_block + group; row < rows;
        row += grid_blocks() * rows_per_block) {
-    const float origin = row_origin(x_row(arguments, row));
     typename RowSlice::Packs x;
     slice.template load<Hint::normal>(x_row(arguments, row), x);
     RowAffine affine(arguments);
     affine.ask(slice);
 
-    const Moments found = moments_of_slice(slice, x, origin, divisor_of(row_columns), scratch);
+    const Moments found = moments_of_slice<fine>(slice, x, divisor_of(row_columns), scratch);
     slice.template keep<as_floats, registers_there>(x);
     const RowMoments moments = row_moments(found, arguments.epsilon);
 

@@ -1,6 +1,6 @@
-// block_tiled: a block owns a row that no block can hold and goes over it twice: deviations and
-// their squares; normalise, in reverse, since the end of the row is still near. A row whose first
-// elements lie far from its mean takes one pass more. A tile is `unroll` packs per thread, all
+// block_tiled: a block owns a row that no block can hold and goes over it twice: sums and squares;
+// normalise, in reverse, since the end of the row is still near. A row whose mean is large beside
+// its spread takes one pass more. A tile is `unroll` packs per thread, all
 // asked for before the first is used. x is read twice, mostly from the cache, and y written once;
 // sums are compensated, so a row may be as wide as it likes. In place: each element is last read by
 // the thread that writes it, after the block has read the row once.
@@ -36,7 +36,7 @@ struct Tile {
   }
 };
 
-NORMD_DEVICE void sums_about(const x_type* row, float origin, RowScratch<row_warps, 1>& scratch,
+NORMD_DEVICE void sums_about(const x_type* row, float value, RowScratch<row_warps, 1>& scratch,
                              float& deviation_sum, float& square_sum) {
   Accumulator deviations;
   Accumulator squares;
@@ -52,7 +52,7 @@ NORMD_DEVICE void sums_about(const x_type* row, float origin, RowScratch<row_war
 #pragma unroll
       for (int k = 0; k < pack; ++k) {
         const bool inside = Tile::column(tile, u) + k < row_columns;
-        deviation[k] = inside ? deviation[k] - origin : 0.0f;
+        deviation[k] = inside ? deviation[k] - value : 0.0f;
         square[k] = deviation[k] * deviation[k];
       }
       deviations.add(tree_sum(deviation));
@@ -81,11 +81,11 @@ NORMD_KERNEL(normd_kernel, NormArguments, block_threads) {
   RowScratch<row_warps, 1> scratch(0, thread_index() / warp_lanes);
   for (long long row = block_index(); row < arguments.rows; row += grid_blocks()) {
     const x_type* x = x_row(arguments, row);
-    const auto sums_about_it = [&](float origin, float& deviation_sum, float& square_sum) {
-      sums_about(x, origin, scratch, deviation_sum, square_sum);
+    const auto sums_about_it = [&](float value, float& deviation_sum, float& square_sum) {
+      sums_about(x, value, scratch, deviation_sum, square_sum);
     };
     const Moments found =
-        moments_near(row_origin(x), divisor_of(row_columns), sums_about_it, sums_about_it);
+        moments_of<fine>(divisor_of(row_columns), sums_about_it, sums_about_it);
     const RowMoments moments = row_moments(found, arguments.epsilon);
     if (moments.rescue) {
       rescue_row<CompiledRow, block_threads>(arguments, row, thread_index(), true,

@@ -1,9 +1,10 @@
-// Moments: the mean of a row, or of a part of one, and the squares about it, found in one pass over
-// the deviations from a value near the middle (the shifted data algorithm of Chan, Golub and
-// LeVeque, 1983): one reduction, where a mean first and then deviations from it take two, one after
-// the other. The mean is kept as that value and the distance from it, so it is as good as the
-// deviations are, whatever its size. A value that turns out to be too far from the mean costs a
-// second pass, from the mean itself.
+// Moments: the mean of a row, or of a part of one, and the squares about it, from the sums of the
+// elements and of their squares: one pass and one reduction, where a mean first and then deviations
+// from it take two, one after the other. Subtracting the mean's share from the squares costs digits
+// where the mean is large beside the spread; whoever finds that takes a second pass, over
+// deviations from the mean just found (the shifted data algorithm of Chan, Golub and LeVeque,
+// 1983). The mean is kept as the value that deviations were taken from, zero in a first pass, and
+// the distance from it, so it is as good as the deviations are, whatever its size.
 #pragma once
 
 #include "rescue.cuh"
@@ -30,61 +31,80 @@ NORMD_DEVICE constexpr Divisor divisor_of(int count) {
   return {static_cast<float>(count), 1.0f / static_cast<float>(count), (count & (count - 1)) == 0};
 }
 
+// Of the squares about some value a share is taken away, that of the mean's distance from it. What
+// the sums were rounded by stays, and weighs 1 + share / rest times as much in the rest. Up to this
+// share / rest a first pass will do: where y keeps all bits of a float (`fine`), up to a mean of
+// one standard deviation, and of two where its own rounding hides far more.
+NORMD_DEVICE constexpr float share_max(bool fine) {
+  return fine ? 1.0f : 4.0f;
+}
+
 struct Moments {
   float mean;        // what deviations were taken from
   float correction;  // what the true mean is above that
   float squares;     // about the true mean; NaN where rounding has drowned them
 };
 
-// Whether a mean that far off leaves the squares good to a few units in the last place: subtracting
-// its share takes away at most four fifths of them. False for NaN.
-NORMD_DEVICE bool near_enough(const Moments& found, float deviation_sum) {
-  return found.correction * deviation_sum <= 4.0f * found.squares;
+// False for NaN, and where all squares vanish but the elements do not.
+NORMD_DEVICE bool near_enough(const Moments& found, float deviation_sum, bool fine) {
+  return found.correction * deviation_sum <= share_max(fine) * found.squares &&
+         (found.squares > 0.0f || deviation_sum == 0.0f);
 }
 
-NORMD_DEVICE Moments moments_from(float origin, float deviation_sum, float square_sum,
+NORMD_DEVICE Moments moments_from(float value, float deviation_sum, float square_sum,
                                   const Divisor& count) {
   const float correction = count.divide(deviation_sum);
-  return {origin, correction, fused_multiply_add(-deviation_sum, correction, square_sum)};
+  return {value, correction, fused_multiply_add(-deviation_sum, correction, square_sum)};
 }
 
 // Of a second pass, which has nowhere nearer to go.
 NORMD_DEVICE Moments unless_drowned(const Moments& found, float deviation_sum) {
-  const bool drowned = !near_enough(found, deviation_sum);
+  const bool drowned = !near_enough(found, deviation_sum, false);
   return {found.mean, found.correction, drowned ? bits_to_float(0x7fc00000u) : found.squares};
 }
 
-// sums_about(origin, deviation_sum, square_sum) gives the sums over the whole row of x - origin and
-// of its square, to all of the row's threads alike; sums_again() is the same for the second pass.
-template <typename SumsAbout, typename SumsAgain>
-NORMD_DEVICE Moments moments_near(float origin, const Divisor& count, SumsAbout sums_about,
-                                  SumsAgain sums_again) {
+// sums_about(value, deviation_sum, square_sum) gives the sums over the whole row of x - value and of
+// its square, to all of the row's threads alike; sums_again() is the same for the second pass.
+template <bool fine, typename SumsAbout, typename SumsAgain>
+NORMD_DEVICE Moments moments_of(const Divisor& count, SumsAbout sums_about, SumsAgain sums_again) {
   float deviation_sum;
   float square_sum;
-  sums_about(origin, deviation_sum, square_sum);
-  const Moments found = moments_from(origin, deviation_sum, square_sum, count);
-  if (near_enough(found, deviation_sum)) return found;
-  const float mean = found.mean + found.correction;
+  sums_about(0.0f, deviation_sum, square_sum);
+  const Moments found = moments_from(0.0f, deviation_sum, square_sum, count);
+  if (near_enough(found, deviation_sum, fine)) return found;
+  const float mean = found.correction;
   sums_again(mean, deviation_sum, square_sum);
   return unless_drowned(moments_from(mean, deviation_sum, square_sum, count), deviation_sum);
 }
 
-// What normalising a row needs of its moments: y = ((x - mean) * rstd - correction * rstd) * gamma
-// + beta.
+// What normalising a row needs of its moments: y = ((x - base) * rstd + shift) * gamma + beta.
 struct RowMoments {
-  float mean;        // what deviations are taken from
-  float correction;  // what that mean is off by
+  float base;
+  float shift;
+  float mean;  // rounded once
   float rstd;
   bool rescue;
 };
 
+// `fine`: for a y that keeps all bits of a float, so that each rounding on the way to it shows.
+template <bool fine>
 NORMD_DEVICE RowMoments row_moments(const Moments& row, const Divisor& count, float epsilon) {
   const float v = count.divide(row.squares) + epsilon;
-  return {row.mean, row.correction, reciprocal_sqrt(v), needs_rescue(v)};
-}
-
-NORMD_DEVICE float median(float a, float b, float c) {
-  return larger_of(smaller_of(a, b), smaller_of(larger_of(a, b), c));
+  const float mean = row.mean + row.correction;
+  if constexpr (!fine) {
+    const float rstd = reciprocal_sqrt(v);
+    return {row.mean, -row.correction * rstd, mean, rstd, needs_rescue(v)};
+  }
+  const float rstd = reciprocal_sqrt_nearest(v);
+  // x - 0 is not rounded at all, and up to a mean of four deviations the shift is rounded by less
+  // than the largest x - mean would be. Never in a row of equal values, and not about a mean of few
+  // bits, which may well be an element: the y of both is exactly beta.
+  const bool few_bits = (float_to_bits(mean) & 0xffffu) == 0;
+  const bool near_zero = mean * mean * count.count < 16.0f * row.squares;
+  const float base = near_zero && !few_bits ? 0.0f : mean;
+  const float mean_low = (row.mean - mean) + row.correction;  // that rounding took from the mean
+  const float shift = fused_multiply_add(base - mean, rstd, -mean_low * rstd);
+  return {base, shift, mean, rstd, needs_rescue(v)};
 }
 
 }  // namespace normd

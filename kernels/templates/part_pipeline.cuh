@@ -141,11 +141,10 @@ struct PartWork {
   // Of this part. `next`: the row to fetch once everybody has read it, or the end.
   template <int as_floats, int registers_there>
   NORMD_DEVICE Moments moments(Packs& x, long long next) {
-    const float origin = median_of_first(load_shared_here<x_type, pack>(Memory::x(group)));
     // Once everybody has read the part, the next one may come.
     scratch.barrier.wait();
     if (leads() && next < arguments.rows) fetch_x(next);
-    const Moments found = moments_of_slice(slice, x, origin, part.divisor(), scratch);
+    const Moments found = moments_of_slice<fine>(slice, x, part.divisor(), scratch);
     slice.template keep<as_floats, registers_there>(x);
     return found;
   }

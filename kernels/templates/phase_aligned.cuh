@@ -87,19 +87,7 @@ struct PhasedSlice {
     if (owns_edge()) held.edge = row[column];
   }
 
-  // Deviations from `instead` are then zero for what the thread does not have.
-  NORMD_DEVICE void put_instead(x_type instead, Held& held) const {
-#pragma unroll
-    for (int i = 0; i < packs; ++i) {
-#pragma unroll
-      for (int k = 0; k < pack; ++k) {
-        if (!owns(i)) held.x[i].element[k] = instead;
-      }
-    }
-    if (!owns_edge()) held.edge = instead;
-  }
-
-  NORMD_DEVICE void deviations(const Held& held, float origin, float& deviation_sum,
+  NORMD_DEVICE void deviations(const Held& held, float value, float& deviation_sum,
                                float& square_sum) const {
     ChainSums sums = {};
 #pragma unroll
@@ -107,15 +95,15 @@ struct PhasedSlice {
       float values[pack];
       to_floats(held.x[i], values);
 #pragma unroll
-      for (int k = 0; k < pack; ++k) sums.add(k, i == 0, values[k] - origin);
+      for (int k = 0; k < pack; ++k) sums.add(k, i == 0, values[k] - value);
     }
-    sums.add(0, false, to_float(held.edge) - origin);
+    sums.add(0, false, to_float(held.edge) - value);
     deviation_sum = chains_total(sums.deviation);
     square_sum = chains_total(sums.square);
   }
 
-  // The same in a second pass, about what is no element.
-  NORMD_DEVICE void deviations_again(const Held& held, float origin, float& deviation_sum,
+  // The same in a second pass, about what is not zero.
+  NORMD_DEVICE void deviations_again(const Held& held, float value, float& deviation_sum,
                                      float& square_sum) const {
     ChainSums sums = {};
 #pragma unroll
@@ -125,9 +113,9 @@ struct PhasedSlice {
       float values[pack];
       to_floats(again, values);
 #pragma unroll
-      for (int k = 0; k < pack; ++k) sums.add(k, i == 0, owns(i) ? values[k] - origin : 0.0f);
+      for (int k = 0; k < pack; ++k) sums.add(k, i == 0, owns(i) ? values[k] - value : 0.0f);
     }
-    sums.add(0, false, owns_edge() ? to_float(held.edge) - origin : 0.0f);
+    sums.add(0, false, owns_edge() ? to_float(held.edge) - value : 0.0f);
     deviation_sum = chains_total(sums.deviation);
     square_sum = chains_total(sums.square);
   }
@@ -158,8 +146,7 @@ struct PhasedSlice {
 
   // As normalise() and apply_shared() have it.
   NORMD_DEVICE y_type edge_output(x_type x, const RowMoments& moments) const {
-    const float shift = -moments.correction * moments.rstd;
-    float value = fused_multiply_add(to_float(x) - moments.mean, moments.rstd, shift);
+    float value = fused_multiply_add(to_float(x) - moments.base, moments.rstd, moments.shift);
     if constexpr (has_gamma && has_beta) {
       value = fused_multiply_add(value, edge_of<SharedGamma>(shifted_gamma()),
                                  edge_of<SharedBeta>(shifted_beta()));
@@ -200,15 +187,13 @@ NORMD_KERNEL_RESIDENT(normd_kernel, NormArguments, block_threads, blocks_per_sm)
   long long row = (block_index() / phases * groups + group) * phases + phase;
   const x_type* from = x_row(arguments, row);
   y_type* to = y_row(arguments, row);
-  Held held;
+  Held held = {};  // zeros, which change no sums, where the thread has nothing
   // Asked for before gamma and beta are waited for.
   if (row < rows) slice.load(from, held);
   slice.fill_affine(arguments);
 
   while (row < rows) {
-    const float middle = row_origin(from);
-    slice.put_instead(from_float<x_type>(middle), held);  // an element: no rounding changes it
-    const Moments found = moments_of_slice(slice, held, middle, divisor_of(row_columns), scratch);
+    const Moments found = moments_of_slice<fine>(slice, held, divisor_of(row_columns), scratch);
     const RowMoments moments = row_moments(found, arguments.epsilon);
     if (moments.rescue) {
       if (slice.member < warp_lanes) {

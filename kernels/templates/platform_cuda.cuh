@@ -81,6 +81,15 @@ NORMD_DEVICE float reciprocal_sqrt(float value) {
   const float residual = __fmaf_rn(-__fmul_rn(value, root), root, 1.0f);
   return __fmaf_rn(__fmul_rn(0.5f, root), residual, root);
 }
+// The same to nearest, but for rare cases: the residual holds what rounding the product took away.
+NORMD_DEVICE float reciprocal_sqrt_nearest(float value) {
+  float root;
+  asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(value));
+  const float product = __fmul_rn(value, root);
+  const float low = __fmaf_rn(value, root, -product);
+  const float residual = __fmaf_rn(-low, root, __fmaf_rn(-product, root, 1.0f));
+  return __fmaf_rn(__fmul_rn(0.5f, root), residual, root);
+}
 NORMD_DEVICE float square_root(float value) {
   return __fsqrt_rn(value);
 }

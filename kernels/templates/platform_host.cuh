@@ -92,6 +92,9 @@ NORMD_DEVICE bool warp_any(bool flag) {
 NORMD_DEVICE float reciprocal_sqrt(float value) {
   return 1.0f / __builtin_sqrtf(value);
 }
+NORMD_DEVICE float reciprocal_sqrt_nearest(float value) {
+  return static_cast<float>(1.0 / __builtin_sqrt(static_cast<double>(value)));
+}
 NORMD_DEVICE float square_root(float value) {
   return __builtin_sqrtf(value);
 }

@@ -12,6 +12,7 @@ constexpr int row_columns = static_cast<int>(columns);
 constexpr int pack = vector_bytes / static_cast<int>(sizeof(x_type));
 constexpr int row_packs = (row_columns + pack - 1) / pack;
 constexpr bool whole_packs = row_columns % pack == 0;  // else the last pack of a row is partial
+constexpr bool fine = sizeof(y_type) == 4;             // as moments.cuh has it
 
 // Registers that one pack of T takes.
 template <typename T>
@@ -133,45 +134,23 @@ NORMD_DEVICE void apply_affine(const NormArguments& arguments, int column, float
   apply_packs(gamma, beta, values);
 }
 
-// A value near the middle of a row: the median of its first three, which no single outlier moves.
-template <int count>
-NORMD_DEVICE float median_of_first(const Pack<x_type, count>& x) {
-  float values[count];
-  to_floats(x, values);
-  if constexpr (count < 3 || row_columns < 3) {
-    return values[0];
-  } else {
-    return median(values[0], values[1], values[2]);
-  }
-}
-
-// The same, of a row in memory: every thread of the row asks for the same few bytes.
-NORMD_DEVICE float row_origin(const x_type* row) {
-  Pack < x_type, row_columns<4 ? 1 : 4> first;
-  load_elements<Hint::normal, larger_of(row_align_bytes, static_cast<int>(sizeof(x_type)))>(row,
-                                                                                            first);
-  return median_of_first(first);
-}
-
 NORMD_DEVICE RowMoments row_moments(const Moments& row, float epsilon) {
-  return row_moments(row, divisor_of(row_columns), epsilon);
+  return row_moments<fine>(row, divisor_of(row_columns), epsilon);
 }
 
 // A pack of x about the row's mean, in units of its deviation.
 NORMD_DEVICE void normalise(const Pack<x_type, pack>& x, const RowMoments& moments,
                             float (&values)[pack]) {
-  const float shift = -moments.correction * moments.rstd;
   to_floats(x, values);
 #pragma unroll
   for (int k = 0; k < pack; ++k) {
-    values[k] = fused_multiply_add(values[k] - moments.mean, moments.rstd, shift);
+    values[k] = fused_multiply_add(values[k] - moments.base, moments.rstd, moments.shift);
   }
 }
 
-// The mean is rounded once, from its high and low part.
 NORMD_DEVICE void store_statistics(const NormArguments& arguments, long long row,
                                    const RowMoments& moments) {
-  if constexpr (wants_mean) arguments.mean[row] = moments.mean + moments.correction;
+  if constexpr (wants_mean) arguments.mean[row] = moments.mean;
   if constexpr (wants_rstd) arguments.rstd[row] = moments.rstd;
 }
 

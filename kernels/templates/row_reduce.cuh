@@ -77,11 +77,11 @@ struct RowScratch {
 };
 
 // The moments of what the threads of a slice hold, whose sums go through `scratch`.
-template <typename RowSlice, typename Packs, typename Scratch>
-NORMD_DEVICE Moments moments_of_slice(const RowSlice& slice, const Packs& x, float origin,
-                                      const Divisor& count, Scratch& scratch) {
-  return moments_near(
-      origin, count,
+template <bool fine, typename RowSlice, typename Packs, typename Scratch>
+NORMD_DEVICE Moments moments_of_slice(const RowSlice& slice, const Packs& x, const Divisor& count,
+                                      Scratch& scratch) {
+  return moments_of<fine>(
+      count,
       [&](float from, float& first, float& second) {
         slice.deviations(x, from, first, second);
         scratch.sum_pair(first, second);

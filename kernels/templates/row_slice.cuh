@@ -53,8 +53,8 @@ struct Slice {
     }
   }
 
-  // Sums of x - origin and of its square.
-  NORMD_DEVICE void deviations(const Packs& x, float origin, float& deviation_sum,
+  // Sums of x - value and of its square.
+  NORMD_DEVICE void deviations(const Packs& x, float value, float& deviation_sum,
                                float& square_sum) const {
     ChainSums sums = {};
 #pragma unroll
@@ -65,7 +65,7 @@ struct Slice {
 #pragma unroll
       for (int k = 0; k < pack; ++k) {
         if (!whole_packs && column(i) + k >= row_columns) continue;
-        sums.add(k, i == 0, values[k] - origin);
+        sums.add(k, i == 0, values[k] - value);
       }
     }
     deviation_sum = chains_total(sums.deviation);
@@ -73,7 +73,7 @@ struct Slice {
   }
 
   // The same in a second pass, for which nothing but the packs is to be kept in registers.
-  NORMD_DEVICE void deviations_again(const Packs& x, float origin, float& deviation_sum,
+  NORMD_DEVICE void deviations_again(const Packs& x, float value, float& deviation_sum,
                                      float& square_sum) const {
     Packs again;
 #pragma unroll
@@ -81,7 +81,7 @@ struct Slice {
       again[i] = x[i];
       keep_packed(again[i]);
     }
-    deviations(again, origin, deviation_sum, square_sum);
+    deviations(again, value, deviation_sum, square_sum);
   }
 
   // Normalises, applies what `affine` holds, rounds once and stores.

@@ -29,42 +29,33 @@ NORMD_DEVICE void rescue_rows(const NormArguments& arguments, long long first, i
   }
 }
 
-// As moments_near() has it, for all rows of the warp together. A row that needs no second pass
+// As moments_of() has it, for all rows of the warp together. A row that needs no second pass
 // keeps what the first one found, and so is as it would be beside any other.
 NORMD_DEVICE void moments_of_rows(const RowSlice& slice, RowSlice::Packs (&x)[rows_per_group],
                                   Moments (&found)[rows_per_group]) {
   float sums[2 * rows_per_group];
-  float origin[rows_per_group];
 #pragma unroll
   for (int r = 0; r < rows_per_group; ++r) {
-    origin[r] = median_of_first(x[r][0]);
-    if constexpr (lanes_per_row > 1) {
-      origin[r] = shuffle_from(origin[r], thread_index() % warp_lanes & ~(lanes_per_row - 1));
-    }
-  }
-#pragma unroll
-  for (int r = 0; r < rows_per_group; ++r) {
-    slice.deviations(x[r], origin[r], sums[2 * r], sums[2 * r + 1]);
+    slice.deviations(x[r], 0.0f, sums[2 * r], sums[2 * r + 1]);
   }
   lanes_sums<lanes_per_row>(sums);
   unsigned far = 0;
 #pragma unroll
   for (int r = 0; r < rows_per_group; ++r) {
-    found[r] = moments_from(origin[r], sums[2 * r], sums[2 * r + 1], divisor_of(row_columns));
-    if (!near_enough(found[r], sums[2 * r])) far |= 1u << r;
+    found[r] = moments_from(0.0f, sums[2 * r], sums[2 * r + 1], divisor_of(row_columns));
+    if (!near_enough(found[r], sums[2 * r], fine)) far |= 1u << r;
   }
   if (!warp_any<lanes_per_row>(far != 0)) return;
 #pragma unroll
   for (int r = 0; r < rows_per_group; ++r) {
-    origin[r] = found[r].mean + found[r].correction;
-    slice.deviations_again(x[r], origin[r], sums[2 * r], sums[2 * r + 1]);
+    slice.deviations_again(x[r], found[r].correction, sums[2 * r], sums[2 * r + 1]);
   }
   lanes_sums<lanes_per_row>(sums);
 #pragma unroll
   for (int r = 0; r < rows_per_group; ++r) {
     if ((far >> r & 1u) == 0) continue;
     found[r] = unless_drowned(
-        moments_from(origin[r], sums[2 * r], sums[2 * r + 1], divisor_of(row_columns)),
+        moments_from(found[r].correction, sums[2 * r], sums[2 * r + 1], divisor_of(row_columns)),
         sums[2 * r]);
   }
 }

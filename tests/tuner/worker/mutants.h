@@ -19,8 +19,8 @@ struct Change {
   std::string to;
 };
 
-inline const Change no_second_pass{"if (near_enough(found, deviation_sum)) return found;",
-                                   "return found;"};
+inline const Change no_second_pass{
+    "if (near_enough(found, deviation_sum, fine)) return found;", "return found;"};
 inline const std::vector<Change> wrong_epsilon = {
     {"const float v = count.divide(row.squares) + epsilon;",
      "const float v = count.divide(row.squares) + 1.01f * epsilon;"}};

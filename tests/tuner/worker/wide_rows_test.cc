@@ -66,9 +66,9 @@ TEST_F(WideRows, a_right_kernel_passes) {
 // Wrong on the rows with a mean of 1e5 alone, and those are in the second laying.
 TEST_F(WideRows, a_kernel_that_errs_on_a_kind_of_the_last_laying_is_refused) {
   const Verdict verdict = verdict_of({{"const float v = count.divide(row.squares) + epsilon;",
-                                       "const float mean = row.mean + row.correction;\n"
+                                       "const float middle = row.mean + row.correction;\n"
                                        "const float v = count.divide(row.squares) + "
-                                       "(mean > 5e4f && mean < 2e5f ? 0.1f : epsilon);"}});
+                                       "(middle > 5e4f && middle < 2e5f ? 0.1f : epsilon);"}});
   EXPECT_EQ(verdict.kind, VerdictKind::refused);
   EXPECT_EQ(reason_name(verdict.reason), reason_name(Reason::wrong_result)) << verdict.detail;
 }
