@@ -15,6 +15,9 @@ namespace {
 constexpr int rows_per_block_choices[] = {1, 2, 4};
 constexpr int packs_choices[] = {1, 2, 3, 4, 5, 6, 8, 12, 16};
 
+// Beside x, gamma and beta, where nothing keeps the compilers from it.
+constexpr int taken_unasked = 45;
+
 // Threads that share a row so that each holds one of packs_choices; counts that are no power of two
 // only where no pack is missing.
 std::vector<int> row_threads_choices(const Problem& problem, int vector_bytes) {
@@ -47,7 +50,7 @@ std::vector<Axis> block_registers_axes(const Problem& problem, const DeviceSpec&
       {"threads", threads},
       {"vector_bytes", vector_bytes},
       {"rows_per_block", {std::begin(rows_per_block_choices), std::end(rows_per_block_choices)}},
-      {"threads_per_sm", {0, 1024}}};
+      {"threads_per_sm", {0, 768, 1024, 1536}}};
 }
 
 int row_threads_of(const Candidate& candidate) {
@@ -57,6 +60,11 @@ int row_threads_of(const Candidate& candidate) {
 // As block_registers.cuh has it; 0: as many blocks as happen to fit.
 int blocks_wanted(const Candidate& candidate) {
   return std::max(1, candidate.value("threads_per_sm") / candidate.value("threads"));
+}
+
+// Registers beside x, gamma and beta, as row_slice.cuh has it.
+int others(const Candidate& candidate) {
+  return blocks_wanted(candidate) > 1 ? fewest_registers : working_registers;
 }
 
 SliceShape block_shape(const Candidate& candidate, const Problem& problem) {
@@ -78,10 +86,10 @@ bool block_registers_fits(const Candidate& candidate, const Problem& problem,
   if (shape.elements() > 128) return false;
   const int blocks = blocks_wanted(candidate);
   const int registers = registers_max(threads * blocks, spec);
-  if (shape.x_registers + working_registers > registers) return false;
-  // Asked for only where gamma and beta would otherwise keep so many blocks from fitting.
+  if (shape.x_registers + others(candidate) > registers) return false;
+  // Asked for only where so many blocks would otherwise hardly fit.
   return candidate.value("threads_per_sm") == 0 ||
-         (blocks > 1 && shape.x_registers + shape.affine_registers + working_registers > registers);
+         (blocks > 1 && shape.x_registers + shape.affine_registers + taken_unasked > registers);
 }
 
 // As RowScratch of templates/row_reduce.cuh lays it out; the text asserts that both agree.
@@ -102,14 +110,14 @@ Plan block_registers_plan(const Candidate& candidate, const Problem& problem,
   const SliceShape shape = block_shape(candidate, problem);
   const int threads = candidate.value("threads");
   const int row_warps = row_threads_of(candidate) / 32;
-  const std::int64_t held = shape.x_registers + shape.affine_registers + working_registers;
+  const std::int64_t held = shape.x_registers + shape.affine_registers + others(candidate);
   const bool affine_held = held <= registers_max(threads * blocks_wanted(candidate), spec);
   const double reduction =
       (5 * shuffle_cycles +
        (row_warps == 1
             ? 0
             : barrier_cycles + shuffle_cycles * std::bit_width(static_cast<unsigned>(row_warps))));
-  return {.registers = static_cast<int>(affine_held ? held - 12 : shape.x_registers + 28),
+  return {.registers = static_cast<int>(affine_held ? shape.x_registers + shape.affine_registers + 28 : shape.x_registers + 28),
           .bytes_in_flight =
               static_cast<double>(shape.packs) * candidate.value("vector_bytes") * threads,
           .chain_cycles = reduction +

@@ -40,5 +40,6 @@ bool shared_memory_holds(int blocks, std::int64_t shared_bytes, const DeviceSpec
 
 // Registers that a slice's loop needs beside what it holds: addresses, sums, one pack converted.
 inline constexpr int working_registers = 40;
+inline constexpr int fewest_registers = 30;  // where fewer are given out
 
 }  // namespace normd

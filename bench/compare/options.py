@@ -48,7 +48,10 @@ def parser():
     ours.add_argument("--store", default=str(ROOT / "build" / "compare-store"), metavar="DIR",
                       help="where winners are kept; missing ones are tuned (%(default)s)")
     ours.add_argument("--budget", default="", help="of one tuning, such as 5s (the tuner's own)")
-    ours.add_argument("--bucket-mode", default="bucketed")
+    ours.add_argument("--bucket-mode", default="single_row_count",
+                      help="single_row_count: winners for exactly the rows of a shape, as the "
+                      "libraries that tune themselves have them; bucketed: as a daemon finds them "
+                      "that met some other row count of the bucket first (%(default)s)")
     ours.add_argument("--again", action="store_true", help="tune although a winner is stored")
     ours.add_argument("--tune-only", action="store_true", help="fill the store, measure nothing")
     how = made.add_argument_group("how")

@@ -25,7 +25,7 @@ class TunerOptions:
     store: str
     devices: tuple = ("0",)  # indices as the daemon counts them
     budget: str = ""         # of one tuning; empty: the daemon's own
-    bucket_mode: str = "bucketed"
+    bucket_mode: str = "single_row_count"
     template: str = ""       # only this one's candidates
     again: bool = False
 

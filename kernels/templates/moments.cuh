@@ -79,7 +79,7 @@ NORMD_DEVICE Moments moments_of(const Divisor& count, SumsAbout sums_about, Sums
 
 // What normalising a row needs of its moments: y = ((x - base) * rstd + shift) * gamma + beta.
 struct RowMoments {
-  float base;
+  float base;  // zero in most rows: one subtraction less for each element
   float shift;
   float mean;  // rounded once
   float rstd;
@@ -90,16 +90,12 @@ struct RowMoments {
 template <bool fine>
 NORMD_DEVICE RowMoments row_moments(const Moments& row, const Divisor& count, float epsilon) {
   const float v = count.divide(row.squares) + epsilon;
+  const float rstd = fine ? reciprocal_sqrt_nearest(v) : reciprocal_sqrt(v);
   const float mean = row.mean + row.correction;
-  if constexpr (!fine) {
-    const float rstd = reciprocal_sqrt(v);
-    return {row.mean, -row.correction * rstd, mean, rstd, needs_rescue(v)};
-  }
-  const float rstd = reciprocal_sqrt_nearest(v);
   // x - 0 is not rounded at all, and up to a mean of four deviations the shift is rounded by less
   // than the largest x - mean would be. Never in a row of equal values, and not about a mean of few
   // bits, which may well be an element: the y of both is exactly beta.
-  const bool few_bits = (float_to_bits(mean) & 0xffffu) == 0;
+  const bool few_bits = fine && (float_to_bits(mean) & 0xffffu) == 0;
   const bool near_zero = mean * mean * count.count < 16.0f * row.squares;
   const float base = near_zero && !few_bits ? 0.0f : mean;
   const float mean_low = (row.mean - mean) + row.correction;  // that rounding took from the mean

@@ -138,13 +138,15 @@ NORMD_DEVICE RowMoments row_moments(const Moments& row, float epsilon) {
   return row_moments<fine>(row, divisor_of(row_columns), epsilon);
 }
 
-// A pack of x about the row's mean, in units of its deviation.
+// A pack of x about the row's mean, in units of its deviation; not `from_base`: the base is zero.
+template <bool from_base = true>
 NORMD_DEVICE void normalise(const Pack<x_type, pack>& x, const RowMoments& moments,
                             float (&values)[pack]) {
   to_floats(x, values);
 #pragma unroll
   for (int k = 0; k < pack; ++k) {
-    values[k] = fused_multiply_add(values[k] - moments.base, moments.rstd, moments.shift);
+    if constexpr (from_base) values[k] -= moments.base;
+    values[k] = fused_multiply_add(values[k], moments.rstd, moments.shift);
   }
 }
 

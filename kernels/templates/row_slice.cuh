@@ -13,6 +13,8 @@ NORMD_DEVICE constexpr int registers_for(int blocks) {
   return smaller_of(255, 65536 / (block_threads * blocks) / 8 * 8);
 }
 constexpr int other_registers = 40;
+// Where fewer are given out, the compilers make do with these.
+constexpr int fewest_registers = 30;
 
 // `columns_held`: of the row, or of one block's part of it, in whole packs; other parts may have up
 // to `packs_fewer` packs less.
@@ -88,12 +90,23 @@ struct Slice {
   template <Hint hint, typename Affine>
   NORMD_DEVICE void store(const Packs& x, const RowMoments& moments, const Affine& affine,
                           y_type* row) const {
+    if (moments.base == 0.0f) {
+      store_about<false, hint>(x, moments, affine, row);
+    } else {
+      store_about<true, hint>(x, moments, affine, row);
+    }
+  }
+
+ private:
+  template <bool from_base, Hint hint, typename Affine>
+  NORMD_DEVICE void store_about(const Packs& x, const RowMoments& moments, const Affine& affine,
+                                y_type* row) const {
     y_type* const first = row + member * pack;
 #pragma unroll
     for (int i = 0; i < packs; ++i) {
       if (!owns(i)) continue;
       float values[pack];
-      normalise(x[i], moments, values);
+      normalise<from_base>(x[i], moments, values);
       affine.apply(*this, i, values);
       store_at<hint>(first + i * width * pack, column(i), from_floats<y_type>(values));
     }
@@ -107,7 +120,9 @@ struct Affine {
   static constexpr int packs = Slice<width>::packs;
   static constexpr int registers = packs * ((has_gamma ? pack_registers<gamma_type> : 0) +
                                             (has_beta ? pack_registers<beta_type> : 0));
-  static constexpr bool held = x_registers + registers + other_registers <= registers_there;
+  static constexpr int others =
+      registers_there < registers_for(1) ? fewest_registers : other_registers;
+  static constexpr bool held = x_registers + registers + others <= registers_there;
   static constexpr int held_registers = held ? registers : 0;
 
   const NormArguments& arguments;
