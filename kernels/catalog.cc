@@ -34,11 +34,11 @@ tl::unexpected<Error> refuse(const Candidate& candidate, const std::string& why,
 
 std::span<const Template> catalog() {
   static const std::vector<Template> table = {
-      sub_warp_template(),         block_registers_template(),   block_tiled_template(),
-      cluster_pipeline_template(), grid_pipeline_template(),     phase_aligned_template(),
-      thread_rows_template(),      thread_three_pass_template(), thread_welford_template(),
-      warp_welford_template(),     block_shared_template(),      block_two_pass_template(),
-      tiled_welford_template()};
+      sub_warp_template(),          block_registers_template(),  block_tiled_template(),
+      cluster_registers_template(), cluster_pipeline_template(), grid_pipeline_template(),
+      phase_aligned_template(),     thread_rows_template(),      thread_three_pass_template(),
+      thread_welford_template(),    warp_welford_template(),     block_shared_template(),
+      block_two_pass_template(),    tiled_welford_template()};
   return table;
 }
 

@@ -40,12 +40,6 @@ bool divides(const Problem& problem, int cluster) {
          part_bytes >= part_bytes_min && part_bytes <= part_bytes_max;
 }
 
-int cluster_max(const DeviceSpec& spec) {
-  if (!has_bulk_copies(spec)) return 0;
-  if (spec.capability == 0) return 4;
-  return spec.capability >= 120 ? 8 : 16;
-}
-
 std::vector<int> group_choices(const Problem& problem, int cluster) {
   std::vector<int> choices = group_threads_choices(row_bytes(problem) / cluster,
                                                    {packs_choices.begin(), packs_choices.end()});
@@ -116,6 +110,12 @@ Plan plan(const Candidate& candidate, const Problem& problem, const DeviceSpec&)
 }
 
 }  // namespace
+
+int cluster_max(const DeviceSpec& spec) {
+  if (!has_bulk_copies(spec)) return 0;
+  if (spec.capability == 0) return 4;
+  return spec.capability >= 120 ? 8 : 16;
+}
 
 Template cluster_pipeline_template() {
   return {.name = "cluster_pipeline",

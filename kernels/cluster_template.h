@@ -1,11 +1,16 @@
-// The catalog row of cluster_pipeline, whose rows are shared by the blocks of a cluster. Constant
-// data and pure functions; any thread.
+// The catalog rows of the templates whose rows are shared by the blocks of a cluster. Constant data
+// and pure functions; any thread.
 #pragma once
 
+#include "kernels/device_spec.h"
 #include "kernels/template.h"
 
 namespace normd {
 
 Template cluster_pipeline_template();
+Template cluster_registers_template();
+
+// Blocks of the largest cluster; 0 where there are none.
+int cluster_max(const DeviceSpec& spec);
 
 }  // namespace normd

@@ -117,15 +117,17 @@ Plan block_registers_plan(const Candidate& candidate, const Problem& problem,
        (row_warps == 1
             ? 0
             : barrier_cycles + shuffle_cycles * std::bit_width(static_cast<unsigned>(row_warps))));
-  return {.registers = static_cast<int>(affine_held ? shape.x_registers + shape.affine_registers + 28 : shape.x_registers + 28),
-          .bytes_in_flight =
-              static_cast<double>(shape.packs) * candidate.value("vector_bytes") * threads,
-          .chain_cycles = reduction +
-                          element_cycles * static_cast<double>(shape.elements()) *
-                              std::max(1.0, threads / 128.0) +
-                          static_cast<double>(threads) / 4,
-          .memory_trips = affine_held ? 1.0 : 1.5,
-          .element_instructions = element_instructions(shape.pack)};
+  return {
+      .registers = static_cast<int>(affine_held ? shape.x_registers + shape.affine_registers + 28
+                                                : shape.x_registers + 28),
+      .bytes_in_flight =
+          static_cast<double>(shape.packs) * candidate.value("vector_bytes") * threads,
+      .chain_cycles =
+          reduction +
+          element_cycles * static_cast<double>(shape.elements()) * std::max(1.0, threads / 128.0) +
+          static_cast<double>(threads) / 4,
+      .memory_trips = affine_held ? 1.0 : 1.5,
+      .element_instructions = element_instructions(shape.pack)};
 }
 
 // --- block_tiled ---

@@ -81,8 +81,8 @@ Plan sub_warp_plan(const Candidate& candidate, const Problem& problem, const Dev
   const double given = threads_per_sm > 0 ? 65536.0 / threads_per_sm : 255;
   return {.registers = static_cast<int>(std::min(wanted, given)),
           .bytes_in_flight = in_flight,
-          .chain_cycles = steps * shuffle_cycles + element_cycles * elements +
-                          (shares ? barrier_cycles : 0),
+          .chain_cycles =
+              steps * shuffle_cycles + element_cycles * elements + (shares ? barrier_cycles : 0),
           .memory_trips = 1.0,
           .element_instructions = element_instructions(shape.pack) + 60 / elements +
                                   (shares ? 0 : 2) + std::max(0.0, 8 * (wanted / given - 1.5)),

@@ -14,8 +14,9 @@ KINDS = {"normal": (0.0, 1.0), "mean 10": (10.0, 1.0), "mean 1e3": (1e3, 1.0),
 FP16_MAX = 65504.0
 
 # The templates that may win, each of which is also looked at by itself.
-EXACT_TEMPLATES = ("thread_rows", "sub_warp", "block_registers", "cluster_pipeline",
-                   "grid_pipeline", "phase_aligned", "block_tiled", "any_columns")
+EXACT_TEMPLATES = ("thread_rows", "sub_warp", "block_registers", "cluster_registers",
+                   "cluster_pipeline", "grid_pipeline", "phase_aligned", "block_tiled",
+                   "any_columns")
 
 
 def representable(dtype, mean, spread):

@@ -24,7 +24,7 @@ static_assert(shared_bytes == RowScratch<row_warps, rows_per_block>::bytes, "as 
 NORMD_KERNEL_RESIDENT(normd_kernel, NormArguments, block_threads, blocks_wanted) {
   using RowSlice = Slice<row_threads>;
   constexpr int x_registers = RowSlice::packs * pack_registers<x_type>;
-  using RowAffine = Affine<row_threads, x_registers, registers_there>;
+  using RowAffine = Affine<RowSlice, x_registers, registers_there>;
   // As floats x is one register per element.
   constexpr int as_floats = RowSlice::packs * pack + RowAffine::held_registers + other_registers;
   const int group = thread_index() / row_threads;

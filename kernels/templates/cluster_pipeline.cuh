@@ -3,6 +3,7 @@
 // blocks run than fit the device, and each goes from row to row. Per row: one reduction and one
 // exchange of (mean, squares) between the blocks, each a barrier of the group alone. For rows wider
 // than one block holds well.
+#include "cluster_moments.cuh"
 #include "part_pipeline.cuh"
 
 namespace normd {
@@ -61,19 +62,14 @@ struct ClusterExchange {
     const int side = static_cast<int>(turn & 1u);
     if (member < cluster) {
       send_message(member, &area.moments[side][part.rank],
-                   Message{{own.mean, own.correction, own.squares, 0.0f}}, &area.came[side]);
+                   message_of(own), &area.came[side]);
     }
     arrival_wait(&area.came[side], (turn >> 1) & 1u);
-    const Message theirs = area.moments[side][thread_index() % cluster];
-    const float base = area.moments[side][0].value[0];
+    const Moments of_row =
+        moments_of_parts<cluster, Part::columns_max>(area.moments[side]);
     // The next use of this side waits for the one of the other, which comes after everybody's read.
     if (member == 0) expect(side);
-    const float distance = (theirs.value[0] - base) + theirs.value[1];
-    const float mean_distance = lanes_sum<cluster>(distance) * (1.0f / cluster);
-    const float off = distance - mean_distance;
-    const float squares =
-        fused_multiply_add(off * static_cast<float>(Part::columns_max), off, theirs.value[2]);
-    return row_moments(about(base, mean_distance, lanes_sum<cluster>(squares)), epsilon);
+    return row_moments(of_row, epsilon);
   }
 };
 

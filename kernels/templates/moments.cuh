@@ -63,10 +63,11 @@ NORMD_DEVICE Moments unless_drowned(const Moments& found, float deviation_sum) {
   return {found.mean, found.correction, drowned ? bits_to_float(0x7fc00000u) : found.squares};
 }
 
-// sums_about(value, deviation_sum, square_sum) gives the sums over the whole row of x - value and of
-// its square, to all of the row's threads alike; sums_again() is the same for the second pass.
+// sums_about(value, deviation_sum, square_sum) gives the sums over the whole row of x - value and
+// of its square, to all threads of the row alike; sums_again() is the same for the second pass.
 template <bool fine, typename SumsAbout, typename SumsAgain>
-NORMD_DEVICE Moments moments_of(const Divisor& count, SumsAbout sums_about, SumsAgain sums_again) {
+NORMD_DEVICE Moments moments_of(const Divisor& count, SumsAbout sums_about,
+                                SumsAgain sums_again) {
   float deviation_sum;
   float square_sum;
   sums_about(0.0f, deviation_sum, square_sum);

@@ -34,6 +34,10 @@ struct RowPart {
     return wider == 0 || rank < wider ? divisor_of(columns_max) : divisor_of(columns_min);
   }
   template <typename T>
+  NORMD_DEVICE T* of(T* row) const {
+    return row + begin();
+  }
+  template <typename T>
   NORMD_DEVICE int bytes() const {
     return columns() * static_cast<int>(sizeof(T));
   }

@@ -115,9 +115,9 @@ struct Slice {
 
 // gamma and beta of a slice. Where registers allow, they are loaded before the reductions that hide
 // their latency and kept for every row of the thread; else each pack is loaded when it is used.
-template <int width, int x_registers, int registers_there = registers_for(1)>
+template <typename OfSlice, int x_registers, int registers_there = registers_for(1)>
 struct Affine {
-  static constexpr int packs = Slice<width>::packs;
+  static constexpr int packs = OfSlice::packs;
   static constexpr int registers = packs * ((has_gamma ? pack_registers<gamma_type> : 0) +
                                             (has_beta ? pack_registers<beta_type> : 0));
   static constexpr int others =
@@ -132,7 +132,7 @@ struct Affine {
   NORMD_DEVICE explicit Affine(const NormArguments& of) : arguments(of) {}
 
   // Asks for what is held.
-  NORMD_DEVICE void ask(const Slice<width>& slice) {
+  NORMD_DEVICE void ask(const OfSlice& slice) {
     if constexpr (held) {
 #pragma unroll
       for (int i = 0; i < packs; ++i) {
@@ -145,7 +145,7 @@ struct Affine {
 
   NORMD_DEVICE void wait() const {}
 
-  NORMD_DEVICE void apply(const Slice<width>& slice, int i, float (&values)[pack]) const {
+  NORMD_DEVICE void apply(const OfSlice& slice, int i, float (&values)[pack]) const {
     if constexpr (held) {
       apply_packs(gamma[has_gamma ? i : 0], beta[has_beta ? i : 0], values);
     } else {

@@ -127,7 +127,7 @@ NORMD_KERNEL_RESIDENT(normd_kernel, NormArguments, block_threads, blocks_wanted)
     work_on_rows(arguments, affine);
   } else {
     constexpr int x_registers = rows_per_group * RowSlice::packs * pack_registers<x_type>;
-    Affine<lanes_per_row, x_registers, registers_there> affine(arguments);
+    Affine<RowSlice, x_registers, registers_there> affine(arguments);
     work_on_rows(arguments, affine);
   }
 }

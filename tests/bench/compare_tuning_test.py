@@ -61,7 +61,8 @@ class TuningTest(unittest.TestCase):
         self.assertEqual(found, {self.case: tuning.Tuned(key="k")})
         (asked,) = self.asked()
         self.assertRegex(asked, r"^tune 128x1024 --dtype bf16 --affine both --stats mean_rstd "
-                                r"--bucket-mode single_row_count --gamma-dtype fp32 --beta-dtype fp32 "
+                                r"--bucket-mode single_row_count "
+                                r"--gamma-dtype fp32 --beta-dtype fp32 "
                                 r"--socket \S+ --device [02] --json --budget 5s$")
 
     def test_a_shifted_case_is_tuned_for_its_alignment(self):
