@@ -13,14 +13,11 @@ constexpr int cluster_choices[] = {2, 4, 8, 16};
 constexpr int threads_choices[] = {64, 128, 256};
 
 // Narrower rows are done before a cluster has begun.
-constexpr std::int64_t row_bytes_min = 16384;
+constexpr std::int64_t row_bytes_min = 4096;
 
 // A lane of each warp reads one part's message.
 constexpr int parts_max = 32;
 constexpr std::int64_t packs_max = 16;  // of a lane
-
-// Blocks that fill the device so often over have rows enough for one block each.
-constexpr std::int64_t fillings_max = 8;
 
 int parts_of(const Candidate& candidate) {
   return candidate.value("cluster") * candidate.value("threads") / 32;
@@ -46,7 +43,6 @@ bool fits(const Candidate& candidate, const Problem& problem, const DeviceSpec& 
   const int cluster = candidate.value("cluster");
   const int parts = parts_of(candidate);
   if (cluster > cluster_max(spec) || parts > parts_max) return false;
-  if (problem.rows > fillings_max * spec.sm_count / cluster) return false;
   // Every lane has as many packs.
   const SliceShape shape = lane_shape(candidate, problem);
   if (problem.columns % (std::int64_t{32} * parts * shape.pack) != 0) return false;

@@ -50,7 +50,7 @@ NORMD_DEVICE void load_floats_any(unsigned kind, const void* array, long long in
 template <typename T, int count>
 NORMD_DEVICE void store_floats(void* array, long long index, const float (&values)[count]) {
   const Pack<T, count> pack = from_floats<T>(values);
-  store_elements<Hint::normal, any_align<count, T>>(static_cast<T*>(array) + index, pack);
+  store_elements<any_align<count, T>>(static_cast<T*>(array) + index, pack);
 }
 
 template <int count>

@@ -26,7 +26,8 @@ NORMD_KERNEL_RESIDENT(normd_kernel, NormArguments, block_threads, blocks_wanted)
   constexpr int x_registers = RowSlice::packs * pack_registers<x_type>;
   using RowAffine = Affine<RowSlice, x_registers, registers_there>;
   // As floats x is one register per element.
-  constexpr int as_floats = RowSlice::packs * pack + RowAffine::held_registers + other_registers;
+  constexpr bool floats_fit =
+      RowSlice::packs * pack + RowAffine::held_registers + other_registers <= registers_there;
   const int group = thread_index() / row_threads;
   const RowSlice slice{thread_index() % row_threads};
   RowScratch<row_warps, rows_per_block> scratch(group, slice.member / warp_lanes);
@@ -35,12 +36,12 @@ NORMD_KERNEL_RESIDENT(normd_kernel, NormArguments, block_threads, blocks_wanted)
   for (long long row = block_index() * rows_per_block + group; row < rows;
        row += grid_blocks() * rows_per_block) {
     typename RowSlice::Packs x;
-    slice.template load<Hint::normal>(x_row(arguments, row), x);
+    slice.load(x_row(arguments, row), x);
     RowAffine affine(arguments);
     affine.ask(slice);
 
     const Moments found = moments_of_slice<fine>(slice, x, divisor_of(row_columns), scratch);
-    slice.template keep<as_floats, registers_there>(x);
+    slice.template keep<floats_fit>(x);
     const RowMoments moments = row_moments(found, arguments.epsilon);
 
     if (moments.rescue) {
@@ -52,7 +53,7 @@ NORMD_KERNEL_RESIDENT(normd_kernel, NormArguments, block_threads, blocks_wanted)
         rescue_row<CompiledRow, warp_lanes>(arguments, row, slice.member, true, nullptr);
       }
     } else {
-      slice.template store<Hint::normal>(x, moments, affine, y_row(arguments, row));
+      slice.template store<floats_fit>(x, moments, affine, y_row(arguments, row));
       if (slice.member == 0) store_statistics(arguments, row, moments);
     }
   }

@@ -73,7 +73,7 @@ NORMD_DEVICE void store_tile(const NormArguments& arguments, const Tile& held, i
     float values[pack];
     normalise(held.x[u], moments, values);
     apply_affine(arguments, column, values);
-    store_at<Hint::normal>(row + column, column, from_floats<y_type>(values));
+    store_at(row + column, column, from_floats<y_type>(values));
   }
 }
 

@@ -10,7 +10,7 @@ namespace normd {
 
 struct ClusterExchange {
   static constexpr int blocks = cluster;
-  static constexpr int registers = 0;
+  static constexpr int registers = 16;
   using Part = RowPart<cluster, row_columns / cluster>;
 
   struct Area {

@@ -39,7 +39,8 @@ NORMD_DEVICE void begin(Area& area) {
 
 NORMD_KERNEL(normd_kernel, NormArguments, block_threads) {
   // As floats x is one register per element.
-  constexpr int as_floats = PartSlice::packs * pack + PartAffine::held_registers + other_registers;
+  constexpr bool floats_fit =
+      PartSlice::packs * pack + PartAffine::held_registers + other_registers <= registers_for(1);
   Area& area = *shared_memory<Area>();
   const int warp = thread_index() / warp_lanes;
   const Part part{static_cast<int>(block_index() % cluster) * block_warps + warp};
@@ -55,12 +56,12 @@ NORMD_KERNEL(normd_kernel, NormArguments, block_threads) {
   for (long long row = block_index() / cluster; row < arguments.rows;
        row += grid_blocks() / cluster, ++turn) {
     PartSlice::Packs x;
-    slice.template load<Hint::normal>(part.of(x_row(arguments, row)), x);
+    slice.load(part.of(x_row(arguments, row)), x);
     PartAffine affine(of_part);
     affine.ask(slice);
 
     const Moments own = moments_of_slice<fine>(slice, x, part.divisor(), of_warp);
-    slice.template keep<as_floats>(x);
+    slice.template keep<floats_fit>(x);
     if (turn == 0) cluster_wait();
     const int side = static_cast<int>(turn & 1u);
     if (slice.member < cluster) {
@@ -78,7 +79,7 @@ NORMD_KERNEL(normd_kernel, NormArguments, block_threads) {
         rescue_row<CompiledRow, warp_lanes>(arguments, row, slice.member, true, nullptr);
       }
     } else {
-      slice.template store<Hint::normal>(x, of_row, affine, part.of(y_row(arguments, row)));
+      slice.template store<floats_fit>(x, of_row, affine, part.of(y_row(arguments, row)));
       if (part.rank == 0 && slice.member == 0) store_statistics(arguments, row, of_row);
     }
   }

@@ -84,6 +84,10 @@ struct PartWork {
   using Part = typename Exchange::Part;
   using PartSlice = typename Part::template SliceOf<group_threads>;
   using Packs = typename PartSlice::Packs;
+  // As floats x is one register per element.
+  static constexpr bool floats_fit = PartSlice::packs * pack + other_registers +
+                                         Exchange::registers <=
+                                     registers_for(blocks_per_sm);
 
   const NormArguments& arguments;
   Part part;
@@ -139,13 +143,12 @@ struct PartWork {
   }
 
   // Of this part. `next`: the row to fetch once everybody has read it, or the end.
-  template <int as_floats, int registers_there>
   NORMD_DEVICE Moments moments(Packs& x, long long next) {
     // Once everybody has read the part, the next one may come.
     scratch.barrier.wait();
     if (leads() && next < arguments.rows) fetch_x(next);
     const Moments found = moments_of_slice<fine>(slice, x, part.divisor(), scratch);
-    slice.template keep<as_floats, registers_there>(x);
+    slice.template keep<floats_fit>(x);
     return found;
   }
 
@@ -167,7 +170,7 @@ struct PartWork {
     if (of_row.rescue) {
       if (part.rank == 0) rescue(row);
     } else {
-      slice.template store<Hint::normal>(x, of_row, SharedAffine<Memory>{},
+      slice.template store<floats_fit>(x, of_row, SharedAffine<Memory>{},
                                          y_row(arguments, row) + part.begin());
       if (part.rank == 0 && leads()) store_statistics(arguments, row, of_row);
     }
@@ -178,8 +181,6 @@ struct PartWork {
 template <typename Exchange>
 NORMD_DEVICE void work_on_parts(const NormArguments& arguments) {
   using Work = PartWork<Exchange>;
-  constexpr int as_floats = Work::PartSlice::packs * pack + other_registers + Exchange::registers;
-  constexpr int registers_there = registers_for(blocks_per_sm);
   const int group = thread_index() / group_threads;
   const typename Work::Part part{static_cast<int>(block_index() % Exchange::blocks)};
   const typename Work::PartSlice slice = part.template slice<group_threads>();
@@ -201,7 +202,7 @@ NORMD_DEVICE void work_on_parts(const NormArguments& arguments) {
     typename Work::Packs x;
     arrival_wait(&area.x, turn & 1u);
     work.load(x);
-    const Moments own = work.template moments<as_floats, registers_there>(x, row + step);
+    const Moments own = work.moments(x, row + step);
     const RowMoments of_row = exchange.combine(own, turn, work.scratch.barrier, arguments.epsilon);
     if (turn == 0 && Work::Memory::affine_bytes > 0) arrival_wait(Work::Memory::affine_came(), 0);
     work.store(x, of_row, row);

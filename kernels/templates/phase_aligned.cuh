@@ -135,7 +135,7 @@ struct PhasedSlice {
       const Pack<y_type, pack> y = from_floats<y_type>(values);
       y_type* const to = first + i * row_threads * pack;
       if constexpr (like_x) {
-        store_pack<Hint::normal>(to, y);
+        store_pack(to, y);
       } else {
         const bool last = index(i) % warp_lanes == warp_lanes - 1 || index(i) + 1 == count;
         store_behind(to, y, y_behind, owns(i), last);

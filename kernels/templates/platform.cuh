@@ -145,12 +145,12 @@ NORMD_DEVICE void load_elements(const T* address, Pack<T, count>& pack) {
   }
 }
 
-template <Hint hint, int align, typename T, int count>
+template <int align, typename T, int count>
 NORMD_DEVICE void store_elements(T* address, const Pack<T, count>& pack) {
   constexpr int element = static_cast<int>(sizeof(T));
   constexpr int access = smaller_of(smaller_of(align, access_bytes_max), element * count) / element;
   if constexpr (access >= count) {
-    store_pack<hint>(address, pack);
+    store_pack(address, pack);
   } else {
     constexpr int width = larger_of(access, 1);
 #pragma unroll
@@ -158,7 +158,7 @@ NORMD_DEVICE void store_elements(T* address, const Pack<T, count>& pack) {
       Pack<T, width> part;
 #pragma unroll
       for (int k = 0; k < width; ++k) part.element[k] = pack.element[i + k];
-      store_pack<hint>(address + i, part);
+      store_pack(address + i, part);
     }
   }
 }

@@ -227,7 +227,7 @@ NORMD_DEVICE Pack<T, count> load_shared(const T* address) {
   return *reinterpret_cast<const Pack<T, count>*>(address);
 }
 
-template <Hint hint, typename T, int count>
+template <typename T, int count>
 NORMD_DEVICE void store_pack(T* address, const Pack<T, count>& pack) {
   constexpr int bytes = static_cast<int>(sizeof(T)) * count;
   if constexpr (bytes >= 4) {

@@ -184,7 +184,7 @@ NORMD_DEVICE Pack<T, count> load_shared(const T* address) {
   return load_pack<Hint::normal, T, count>(address);
 }
 
-template <Hint hint, typename T, int count>
+template <typename T, int count>
 NORMD_DEVICE void store_pack(T* address, const Pack<T, count>& pack) {
   typedef Pack<T, count> __attribute__((may_alias)) Seen;
   *reinterpret_cast<Seen*>(address) = pack;

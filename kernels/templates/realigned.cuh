@@ -118,7 +118,7 @@ NORMD_DEVICE void store_behind(T* to, const Pack<T, count>& y, int behind, bool 
   if (!stored) return;
   const bool first = thread_index() % warp_lanes == 0;
   const int own = count - behind;  // elements that end the access which the lane before begins
-  if (!first) store_pack<Hint::normal>(to - behind, from_two(before, y, own));
+  if (!first) store_pack(to - behind, from_two(before, y, own));
 #pragma unroll
   for (int k = 0; k < count; ++k) {
     if (k < own ? first : last) to[k] = y.element[k];

@@ -67,10 +67,9 @@ NORMD_DEVICE void load_at(const T* from, int column, Pack<T, pack>& out) {
 }
 
 // Stores what of the pack that begins at `column` lies in the row.
-template <Hint hint>
 NORMD_DEVICE void store_at(y_type* to, int column, const Pack<y_type, pack>& y) {
   if (whole_packs || column + pack <= row_columns) {
-    store_elements<hint, y_align>(to, y);
+    store_elements<y_align>(to, y);
   } else {
 #pragma unroll
     for (int k = 0; k < pack; ++k) {

@@ -33,23 +33,22 @@ struct Slice {
     return (i + 1) * width <= held_packs - packs_fewer || member + i * width < held;
   }
 
-  template <Hint hint>
   NORMD_DEVICE void load(const x_type* row, Packs& x) const {
     const x_type* const first = row + member * pack;  // the others lie at fixed distances
 #pragma unroll
     for (int i = 0; i < packs; ++i) {
       if (owns(i)) {
-        load_at<hint, x_align>(first + i * width * pack, column(i), x[i]);
+        load_at<Hint::normal, x_align>(first + i * width * pack, column(i), x[i]);
       } else {
         x[i] = Pack<x_type, pack>{};
       }
     }
   }
 
-  // Between two uses: x stays packed in its registers, where floats would not fit.
-  template <int registers_wanted, int registers_there = registers_for(1)>
+  // Between two uses: x stays packed in its registers, where floats do not fit.
+  template <bool floats_fit>
   static NORMD_DEVICE void keep(Packs& x) {
-    if constexpr (registers_wanted > registers_there) {
+    if constexpr (!floats_fit) {
 #pragma unroll
       for (int i = 0; i < packs; ++i) keep_packed(x[i]);
     }
@@ -86,19 +85,20 @@ struct Slice {
     deviations(again, value, deviation_sum, square_sum);
   }
 
-  // Normalises, applies what `affine` holds, rounds once and stores.
-  template <Hint hint, typename Affine>
+  // Normalises, applies what `affine` holds, rounds once and stores. Where floats do not fit there
+  // is one text for all rows: of two, the compilers convert all of x ahead.
+  template <bool floats_fit, typename Affine>
   NORMD_DEVICE void store(const Packs& x, const RowMoments& moments, const Affine& affine,
                           y_type* row) const {
-    if (moments.base == 0.0f) {
-      store_about<false, hint>(x, moments, affine, row);
+    if (floats_fit && moments.base == 0.0f) {
+      store_about<false>(x, moments, affine, row);
     } else {
-      store_about<true, hint>(x, moments, affine, row);
+      store_about<true>(x, moments, affine, row);
     }
   }
 
  private:
-  template <bool from_base, Hint hint, typename Affine>
+  template <bool from_base, typename Affine>
   NORMD_DEVICE void store_about(const Packs& x, const RowMoments& moments, const Affine& affine,
                                 y_type* row) const {
     y_type* const first = row + member * pack;
@@ -108,7 +108,7 @@ struct Slice {
       float values[pack];
       normalise<from_base>(x[i], moments, values);
       affine.apply(*this, i, values);
-      store_at<hint>(first + i * width * pack, column(i), from_floats<y_type>(values));
+      store_at(first + i * width * pack, column(i), from_floats<y_type>(values));
     }
   }
 };

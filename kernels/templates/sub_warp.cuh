@@ -75,7 +75,8 @@ NORMD_DEVICE y_type* y_of(const NormArguments& arguments, long long row, int r) 
 template <typename RowAffine>
 NORMD_DEVICE void work_on_rows(const NormArguments& arguments, RowAffine& affine) {
   // As floats x is one register per element.
-  constexpr int as_floats = rows_per_group * RowSlice::packs * pack + other_registers;
+  constexpr bool floats_fit =
+      rows_per_group * RowSlice::packs * pack + other_registers <= registers_there;
   const RowSlice slice{thread_index() % lanes_per_row};
   const int group = thread_index() / lanes_per_row;
   const long long rows = arguments.rows;
@@ -89,7 +90,7 @@ NORMD_DEVICE void work_on_rows(const NormArguments& arguments, RowAffine& affine
 #pragma unroll
     for (int r = 0; r < rows_per_group; ++r) {
       if (exists(r)) {
-        slice.template load<Hint::normal>(x_of(arguments, row, r), x[r]);
+        slice.load(x_of(arguments, row, r), x[r]);
       } else {
 #pragma unroll
         for (int i = 0; i < RowSlice::packs; ++i) x[r][i] = Pack<x_type, pack>{};
@@ -104,12 +105,12 @@ NORMD_DEVICE void work_on_rows(const NormArguments& arguments, RowAffine& affine
     unsigned rescue = 0;
 #pragma unroll
     for (int r = 0; r < rows_per_group; ++r) {
-      slice.template keep<as_floats, registers_there>(x[r]);
+      slice.template keep<floats_fit>(x[r]);
       const RowMoments moments = row_moments(found[r], arguments.epsilon);
       if (moments.rescue) {
         rescue |= 1u << r;
       } else if (exists(r)) {
-        slice.template store<Hint::normal>(x[r], moments, affine, y_of(arguments, row, r));
+        slice.template store<floats_fit>(x[r], moments, affine, y_of(arguments, row, r));
         if (slice.member == 0) {
           store_statistics(arguments, row + r * groups_per_block, moments);
         }

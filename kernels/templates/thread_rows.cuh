@@ -161,14 +161,14 @@ struct Stretch {
 #pragma unroll
       for (int i = 0; i < lane_packs; ++i) {
         if (!owns(i)) continue;
-        store_pack<Hint::normal>(to + begin(i), load_shared_here<y_type, pack>(held + begin(i)));
+        store_pack(to + begin(i), load_shared_here<y_type, pack>(held + begin(i)));
       }
       return;
     }
     const int whole = elements / pack;
 #pragma unroll 2
     for (int p = lane(); p < whole; p += warp_lanes) {
-      store_pack<Hint::normal>(to + p * pack, load_shared_here<y_type, pack>(held + p * pack));
+      store_pack(to + p * pack, load_shared_here<y_type, pack>(held + p * pack));
     }
     const int rest = whole * pack + lane();
     if (rest < elements) to[rest] = held[rest];

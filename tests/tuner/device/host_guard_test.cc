@@ -11,12 +11,12 @@ constexpr std::string_view kernels = R"(
 NORMD_KERNEL(fill_shared, NormArguments, 32) {
   const Pack<fp32, 4> pack = {};
   for (long long i = thread_index(); i < arguments.columns; i += 32)
-    store_pack<Hint::normal>(shared_memory<fp32>() + 4 * i, pack);
+    store_pack(shared_memory<fp32>() + 4 * i, pack);
 }
 NORMD_KERNEL(fill_global, NormArguments, 32) {
   const Pack<fp32, 4> pack = {};
   for (long long i = thread_index(); i < arguments.columns; i += 32)
-    store_pack<Hint::normal>(static_cast<fp32*>(arguments.y) + 4 * i, pack);
+    store_pack(static_cast<fp32*>(arguments.y) + 4 * i, pack);
 }
 
 static int grow(int depth) {

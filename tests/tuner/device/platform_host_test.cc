@@ -96,9 +96,9 @@ template <int align> static void copy_elements(const NormArguments& arguments) {
   bf16* shared = shared_memory<bf16>() + place;
   Pack<bf16, 16> pack;
   load_elements<Hint::normal, align>(x, pack);
-  store_elements<Hint::normal, align>(shared, pack);
+  store_elements<align>(shared, pack);
   for (int i = 0; i < 16; ++i) pack.element[i] = load_shared<bf16, 1>(shared + i).element[0];
-  store_elements<Hint::normal, align>(y, pack);
+  store_elements<align>(y, pack);
 }
 NORMD_KERNEL(copy_by_2, NormArguments, 64) { copy_elements<2>(arguments); }
 NORMD_KERNEL(copy_by_4, NormArguments, 64) { copy_elements<4>(arguments); }
@@ -113,9 +113,8 @@ NORMD_KERNEL(any_flags, NormArguments, 64) {
 template <typename T, int count, Hint hint> static void copy_packs(const NormArguments& arguments) {
   const T* x = static_cast<const T*>(arguments.x);
   T* y = static_cast<T*>(arguments.y);
-  constexpr Hint write = hint == Hint::read_only ? Hint::normal : hint;
   for (long long i = thread_index(); (i + 1) * count <= arguments.columns; i += 64)
-    store_pack<write>(y + i * count, load_pack<hint, T, count>(x + i * count));
+    store_pack(y + i * count, load_pack<hint, T, count>(x + i * count));
 }
 #define COPY(T, count)                                                                      \
   NORMD_KERNEL(copy_##T##_##count##_normal, NormArguments, 64) {                            \

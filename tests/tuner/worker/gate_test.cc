@@ -117,8 +117,8 @@ TEST_F(Gate, swapped_gamma_and_beta_are_a_wrong_result) {
 
 TEST_F(Gate, every_second_row_left_out_is_an_unwritten_output) {
   expect_refused(Reason::unwritten_output,
-                 {{"} else {\n      slice.template store<Hint::normal>(x,",
-                   "} else if (row % 2 == 0) {\n      slice.template store<Hint::normal>(x,"}});
+                 {{"} else {\n      slice.template store<floats_fit>(x,",
+                   "} else if (row % 2 == 0) {\n      slice.template store<floats_fit>(x,"}});
 }
 
 TEST_F(Gate, a_kernel_that_returns_at_once_is_an_unwritten_output) {
@@ -127,13 +127,12 @@ TEST_F(Gate, a_kernel_that_returns_at_once_is_an_unwritten_output) {
 }
 
 TEST_F(Gate, a_text_that_reads_x_again_after_writing_y_fails_in_place) {
-  expect_refused(
-      Reason::not_repeatable,
-      {{"slice.template store<Hint::normal>(x, moments",
-        "for (int k = slice.member; k < row_columns; k += row_threads) y_row(arguments, "
-        "row)[k] = y_type{};\n"
-        "block_barrier();\nslice.template load<Hint::normal>(x_row(arguments, row), x);\n"
-        "slice.template store<Hint::normal>(x, moments"}});
+  expect_refused(Reason::not_repeatable,
+                 {{"slice.template store<floats_fit>(x, moments",
+                   "for (int k = slice.member; k < row_columns; k += row_threads) y_row(arguments, "
+                   "row)[k] = y_type{};\n"
+                   "block_barrier();\nslice.load(x_row(arguments, row), x);\n"
+                   "slice.template store<floats_fit>(x, moments"}});
 }
 
 TEST_F(Gate, a_write_to_x_out_of_place_is_refused) {
