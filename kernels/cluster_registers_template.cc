@@ -61,14 +61,19 @@ Launch launch(const Candidate& candidate, const Problem&, const DeviceSpec&) {
 }
 
 constexpr double exchange_cycles = 900;
+// From one block's end on a multiprocessor to the next one's beginning: all of its cluster's must.
+constexpr double cluster_start_cycles = 575;
 
-Plan plan(const Candidate& candidate, const Problem& problem, const DeviceSpec&) {
+Plan plan(const Candidate& candidate, const Problem& problem, const DeviceSpec& spec) {
   const SliceShape shape = lane_shape(candidate, problem);
   const int threads = candidate.value("threads");
+  const double blocks_of_each = static_cast<double>(problem.rows * candidate.value("cluster")) /
+                                std::max(1, spec.sm_count);
   return {.registers = static_cast<int>(
               std::min<std::int64_t>(255, shape.x_registers + shape.affine_registers + 40)),
           .bytes_in_flight = static_cast<double>(shape.packs) * part_vector_bytes * threads,
           .chain_cycles = 5 * shuffle_cycles + exchange_cycles +
+                          cluster_start_cycles * std::max(0.0, blocks_of_each - 1) +
                           element_cycles * static_cast<double>(shape.elements()) *
                               std::max(1.0, threads / 128.0),
           .memory_trips = 1.0,

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "kernels/catalog.h"
+#include "kernels/slice_shape.h"
 
 namespace normd {
 namespace {
@@ -74,7 +75,12 @@ double estimated_ns(const Candidate& candidate, const Problem& problem, const De
       launch.resident
           ? turns * rows_at_once / static_cast<double>(std::max<std::int64_t>(1, problem.rows))
           : busiest * sm_count / grid;
-  const double transfer_ns = bytes * imbalance / (rate * share);
+  // gamma and beta come to a multiprocessor once, of each block its own columns.
+  const double affine_bytes =
+      static_cast<double>(bytes_of(problem.columns, problem.gamma) +
+                          bytes_of(problem.columns, problem.beta)) *
+      std::min(grid, sm_count) / launch.blocks_per_row;
+  const double transfer_ns = (bytes + affine_bytes) * imbalance / (rate * share);
 
   const double issue_ns = elements * imbalance * plan.element_instructions /
                           (32 * issues_per_cycle * clock_ghz * sm_count);

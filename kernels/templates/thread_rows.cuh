@@ -203,12 +203,12 @@ NORMD_DEVICE RowMoments normalise_row(float* values, const ThreadAffine& affine,
   const float deviation_sum = chains_sum<2>(deviations);
   const Moments found =
       moments_from(mean, deviation_sum, chains_sum<2>(squares), divisor_of(row_columns));
-  // About the mean, whatever y is: that is what the values are by now.
-  const RowMoments moments =
-      row_moments<false>(unless_drowned(found, deviation_sum), divisor_of(row_columns), epsilon);
+  const RowMoments moments = row_moments(unless_drowned(found, deviation_sum), epsilon);
+  // The values are deviations by now, which only the correction shifts.
+  const float shift = -found.correction * moments.rstd;
 #pragma unroll
   for (int k = 0; k < row_columns; ++k) {
-    values[k] = affine.apply(k, fused_multiply_add(values[k], moments.rstd, moments.shift));
+    values[k] = affine.apply(k, fused_multiply_add(values[k], moments.rstd, shift));
   }
   return moments;
 }

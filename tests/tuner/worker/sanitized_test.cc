@@ -25,7 +25,7 @@ namespace {
 constexpr std::int64_t narrow_first[] = {1, 7, 64, 256, 2048, 16640, 257, 4096, 8192, 12288};
 constexpr std::int64_t wide_first[] = {262144, 131072, 65536, 32768, 16384,
                                        4096,   1024,   32,    16383, 4095};
-constexpr std::int64_t odd_first[] = {1001, 7, 20001, 12296, 4104};
+constexpr std::int64_t odd_first[] = {1001, 7, 20001, 12296, 4104, 3072};
 
 Problem problem_on(std::int64_t columns, DType dtype, int align_bytes = 16) {
   return {.rows = 1,
