@@ -12,7 +12,7 @@ namespace {
 
 constexpr int cluster_choices[] = {1, 2, 4, 8, 16};
 constexpr int rows_per_block_choices[] = {1, 2, 3, 4, 5, 6};
-constexpr int blocks_per_sm_choices[] = {1, 2, 3, 4};
+constexpr int blocks_per_sm_choices[] = {1, 2, 4};  // three are as good as two or four
 constexpr std::array packs_choices = {4, 8};  // that a thread holds at the most
 constexpr int group_threads_max = 512;
 

@@ -53,7 +53,7 @@ inline constexpr int spill_bytes_max = 16;
 
 // Device memory one tuning may take: rows of mixed data for the gate, and the measured rows with
 // their buffer sets.
-inline constexpr std::int64_t tuning_memory_bytes_max = std::int64_t{4} << 30;
+inline constexpr std::int64_t tuning_memory_bytes_max = std::int64_t{8} << 30;
 
 // Kernels kept loaded in the daemon, per device; the least recently used go first.
 inline constexpr int kernels_in_memory_max = 4096;

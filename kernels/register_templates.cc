@@ -50,7 +50,7 @@ std::vector<Axis> block_registers_axes(const Problem& problem, const DeviceSpec&
       {"threads", threads},
       {"vector_bytes", vector_bytes},
       {"rows_per_block", {std::begin(rows_per_block_choices), std::end(rows_per_block_choices)}},
-      {"threads_per_sm", {0, 768, 1024, 1536}}};
+      {"threads_per_sm", {0, 768, 1024}}};
 }
 
 int row_threads_of(const Candidate& candidate) {

@@ -33,8 +33,10 @@ SliceShape slice_shape(const Problem& problem, int vector_bytes, int threads_per
 std::vector<int> vector_bytes_choices(const Problem& problem, const DeviceSpec& spec) {
   const int element = static_cast<int>(size_bytes(problem.x));
   const int widest = std::max(element, std::min(row_align_bytes(problem), spec.vector_bytes_max));
+  // Half of it divides a short row of 16-bit elements more evenly among the lanes; of fp32 it never
+  // was more than 1 % faster.
   const bool short_row = problem.columns * element <= short_row_bytes;
-  if (widest / 2 < element || !short_row) return {widest};
+  if (element > 2 || widest / 2 < element || !short_row) return {widest};
   return {widest / 2, widest};
 }
 
