@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <map>
 
-#include "kernels/cost_model.h"
+#include "kernels/catalog.h"
 
 namespace normd {
 namespace {
@@ -17,13 +18,12 @@ std::string printed(const char* format, Values... values) {
 }
 
 ShapeOrder order_of(std::vector<MeasuredTrial> trials, const DeviceSpec& spec) {
-  const auto estimate = [&](const MeasuredTrial& trial) {
-    return estimated_ns(trial.candidate, trial.problem, spec);
-  };
-  // As ranked_candidates has it: equal estimates by their texts.
+  std::map<std::string, int> places;
+  for (const Candidate& candidate : ranked_candidates(trials.front().problem, spec)) {
+    places.emplace(to_text(candidate), static_cast<int>(places.size()));
+  }
   std::sort(trials.begin(), trials.end(), [&](const auto& a, const auto& b) {
-    return std::pair(estimate(a), to_text(a.candidate)) <
-           std::pair(estimate(b), to_text(b.candidate));
+    return places.at(to_text(a.candidate)) < places.at(to_text(b.candidate));
   });
   const auto faster = [](const auto& a, const auto& b) { return a.median_ns < b.median_ns; };
   const auto best = std::min_element(trials.begin(), trials.end(), faster);

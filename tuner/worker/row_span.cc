@@ -21,17 +21,6 @@ std::size_t RowSpan::bytes(std::int64_t rows) const {
   return static_cast<std::size_t>((rows - 1) * stride + columns) * size_bytes(dtype);
 }
 
-std::vector<char> RowSpan::dense(const std::vector<char>& span, std::int64_t rows) const {
-  const std::size_t row_bytes = static_cast<std::size_t>(columns) * size_bytes(dtype);
-  std::vector<char> all;
-  all.reserve(row_bytes * static_cast<std::size_t>(rows));
-  for (std::int64_t row = 0; row < rows; ++row) {
-    const char* begin = span.data() + static_cast<std::size_t>(row * stride) * size_bytes(dtype);
-    all.insert(all.end(), begin, begin + row_bytes);
-  }
-  return all;
-}
-
 bool RowSpan::gaps_hold(const std::vector<char>& span, std::int64_t rows,
                         unsigned char byte) const {
   const std::size_t size = size_bytes(dtype);

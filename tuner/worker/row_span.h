@@ -16,8 +16,6 @@ struct RowSpan {
 
   // From the first element of the first row to the last of the last.
   std::size_t bytes(std::int64_t rows) const;
-  // The rows one after the other, without the gaps.
-  std::vector<char> dense(const std::vector<char>& span, std::int64_t rows) const;
   // Whether every byte of every gap is `byte`.
   bool gaps_hold(const std::vector<char>& span, std::int64_t rows, unsigned char byte) const;
 };

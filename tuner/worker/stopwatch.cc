@@ -26,6 +26,12 @@ std::size_t even_copy_bytes(std::size_t bytes) {
   return bytes < 16 * copy_step_bytes ? bytes : bytes / copy_step_bytes * copy_step_bytes;
 }
 
+// Tensors that promise less than a full access begin on no more than they promise.
+std::size_t begin_of(const Problem& problem, DType dtype) {
+  if (problem.align_bytes >= 16) return 0;
+  return std::max(static_cast<std::size_t>(problem.align_bytes), size_bytes(dtype));
+}
+
 std::size_t aligned(std::size_t bytes) {
   return (bytes + buffer_align_bytes - 1) / buffer_align_bytes * buffer_align_bytes;
 }
@@ -49,8 +55,10 @@ Stopwatch::SetPlan Stopwatch::plan_of(const Problem& problem) {
   const BufferSpans spans = buffer_spans(problem);
   const auto rows_bytes = aligned(static_cast<std::size_t>(problem.rows) * sizeof(float));
   SetPlan plan{};
-  plan.y = aligned(spans.x.bytes(problem.rows));
-  plan.mean = plan.y + aligned(spans.y.bytes(problem.rows));
+  plan.x = begin_of(problem, problem.x);
+  const std::size_t x_end = aligned(plan.x + spans.x.bytes(problem.rows));
+  plan.y = x_end + begin_of(problem, problem.y);
+  plan.mean = aligned(plan.y + spans.y.bytes(problem.rows));
   plan.rstd = plan.mean + (wants_mean(problem.stats) ? rows_bytes : 0);
   plan.bytes = plan.rstd + (wants_rstd(problem.stats) ? rows_bytes : 0);
   return plan;
@@ -75,7 +83,7 @@ Result<void> Stopwatch::make_sets(const Workload& source) {
   buffers_ = std::move(*memory);
   char* const begin = static_cast<char*>(buffers_->address());
   for (int i = 0; i < sets_; ++i) {
-    char* const x = begin + static_cast<std::size_t>(i) * plan_.bytes;
+    char* const x = begin + static_cast<std::size_t>(i) * plan_.bytes + plan_.x;
     if (auto done = device_->copy_within(x, source.x_address(), x_bytes()); !done) return done;
   }
   return {};
@@ -112,7 +120,7 @@ NormArguments Stopwatch::arguments(int index, void* workspace) const {
   const auto statistic = [&](bool wanted, std::size_t at) {
     return wanted ? reinterpret_cast<float*>(set + at) : nullptr;
   };
-  return NormArguments{.x = set,
+  return NormArguments{.x = set + plan_.x,
                        .gamma = address(gamma_),
                        .beta = address(beta_),
                        .y = set + plan_.y,

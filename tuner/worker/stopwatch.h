@@ -37,7 +37,7 @@ class Stopwatch {
  private:
   // Where the buffers of one set begin within it.
   struct SetPlan {
-    std::size_t y, mean, rstd, bytes;
+    std::size_t x, y, mean, rstd, bytes;
   };
   struct Recorded {
     std::unique_ptr<Sequence> sequence;
