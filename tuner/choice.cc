@@ -63,21 +63,27 @@ Choice choose(const std::vector<Contender>& contenders, int default_number,
     for (const Contender& one : contenders) least = std::min(least, one.edges[edge].median);
     best.push_back(least);
   }
-  const Contender& least_loss = *std::min_element(
-      contenders.begin(), contenders.end(), [&](const Contender& a, const Contender& b) {
-        return std::make_tuple(worst_loss(a, best), tie_order(a)) <
-               std::make_tuple(worst_loss(b, best), tie_order(b));
-      });
+  const Contender& by_default = find(contenders, default_number);
+  const auto may_win = [&](const Contender& one) {
+    return one.number == default_number || beats(one, by_default, deciding, margin);
+  };
+  const Contender* least_loss = &by_default;
+  for (const Contender& one : contenders) {
+    if (may_win(one) &&
+        std::make_tuple(worst_loss(one, best), tie_order(one)) <
+            std::make_tuple(worst_loss(*least_loss, best), tie_order(*least_loss))) {
+      least_loss = &one;
+    }
+  }
   std::vector<const Contender*> tied;
   for (const Contender& one : contenders) {
-    if (meets(one, least_loss)) tied.push_back(&one);
+    if (meets(one, *least_loss)) tied.push_back(&one);
   }
   std::sort(tied.begin(), tied.end(),
             [](const Contender* a, const Contender* b) { return tie_order(*a) < tie_order(*b); });
 
-  const Contender& by_default = find(contenders, default_number);
   const auto beating = std::find_if(tied.begin(), tied.end(), [&](const Contender* one) {
-    return one->number != default_number && beats(*one, by_default, deciding, margin);
+    return one->number != default_number && may_win(*one);
   });
   const Contender& winner = beating == tied.end() ? by_default : **beating;
   Choice choice{.winner = winner.number, .ties = {}, .worst_loss = worst_loss(winner, best)};

@@ -24,10 +24,10 @@ struct Choice {
   double worst_loss = 1;  // of the winner: its time over the best time, at its worse edge
 };
 
-// Least worst-case loss over the edges wins. Contenders whose intervals meet the best one's at
-// every edge are ties, broken by fewer registers, smaller block, lower text. A winner must beat the
-// default by more than max(margin, its interval) at some edge that is `deciding`, and be no slower
-// at any of these; else the default wins.
+// A winner must beat the default by more than max(margin, its interval) at some edge that is
+// `deciding`, and be no slower at any of these. Of the default and those that do, the one with the
+// least worst-case loss over all edges wins. Contenders whose intervals meet its own at every edge
+// are ties, broken by fewer registers, smaller block, lower text.
 Choice choose(const std::vector<Contender>& contenders, int default_number,
               const std::vector<bool>& deciding, double margin = 0.005);
 

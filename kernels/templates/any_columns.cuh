@@ -1,7 +1,7 @@
 // any_columns: the fallback for every problem. Columns, types, strides and optional tensors are
 // run-time arguments. A warp owns a row of up to 1024 columns and a block a wider one; the owner
-// goes over the row twice (deviations and their squares; normalise), and once more where its first
-// elements lie far from the mean, with packs of 16 bytes where every address, stride and the row
+// goes over the row twice (sums and squares; normalise), and once more where its mean is large
+// beside its spread, with packs of 16 bytes where every address, stride and the row
 // width allow, else element by element. Sums are compensated. x and y may be the same memory: the
 // owner has read the whole row before it writes, and each element is last read by the thread that
 // writes it.

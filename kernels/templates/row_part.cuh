@@ -1,5 +1,5 @@
-// RowPart: which columns of a row belong to one of the `count` blocks that share it, and the
-// moments of such a part. Parts are whole multiples of `unit` columns; where they cannot all be
+// RowPart: which columns of a row belong to one of the `count` blocks or warps that share it, and
+// the moments of such a part. Parts are whole multiples of `unit` columns; where they cannot all be
 // alike, the first ones are a unit wider.
 #pragma once
 

@@ -68,9 +68,10 @@ Examples:
   normctl ls --store /srv/image/normd --json)"};
 
 const CommandHelp show_help = {"Show every trial of one key", R"(
-Each trial with its median time and 95 % interval at both edges of its rows, the
-useful bytes per nanosecond (GB/s), its speed as a share of a plain copy of the
-same bytes, registers, shared bytes and resident blocks; or why it was refused.
+Each trial with its median time and 95 % interval at both edges of its rows, with
+x and y in the L2 cache and outside it where they fit; the useful bytes per
+nanosecond (GB/s), its speed as a share of a plain copy of the same bytes,
+registers, shared bytes and resident blocks; or why it was refused.
 
 Examples:
   normctl show 3

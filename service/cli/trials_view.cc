@@ -113,10 +113,8 @@ std::string count_not_tried(std::vector<v1::Trial>& trials) {
 const v1::Measurement* headline(const MeasurementList& measurements) {
   const v1::Measurement* best = nullptr;
   for (const v1::Measurement& measurement : measurements) {
-    if (best == nullptr || std::pair(!measurement.warm(), measurement.rows()) >
-                               std::pair(!best->warm(), best->rows())) {
-      best = &measurement;
-    }
+    // Of both states of the cache the one that decides comes last.
+    if (best == nullptr || measurement.rows() >= best->rows()) best = &measurement;
   }
   return best;
 }

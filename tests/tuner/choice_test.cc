@@ -91,6 +91,14 @@ TEST(choice, where_an_edge_does_not_decide_a_winner_may_be_slower_than_the_defau
   EXPECT_EQ(choose(contenders, 0, {true, true}).winner, 0);
 }
 
+// 1 loses least of all, but not to the default where that counts; 2 beats it everywhere.
+TEST(choice, who_may_not_win_stands_in_nobodys_way) {
+  const std::vector<Contender> contenders = {contender(0, {around(110, 0.1), around(100, 0.1)}),
+                                             contender(1, {around(100, 0.1), around(100.5, 0.1)}),
+                                             contender(2, {around(104, 0.1), around(97, 0.1)})};
+  EXPECT_EQ(choose(contenders, 0, {false, true}).winner, 2);
+}
+
 TEST(choice, the_order_of_the_contenders_does_not_matter) {
   std::vector<Contender> contenders = {contender(0, {around(110)}), contender(1, {around(100)}, 40),
                                        contender(2, {around(100.1)}, 32),

@@ -50,12 +50,11 @@ std::optional<std::vector<Candidate>> parse_candidates(std::string_view text) {
 }
 
 double sorting_median_ns(const std::vector<Measurement>& measurements) {
-  const auto at = std::max_element(
-      measurements.begin(), measurements.end(), [](const Measurement& a, const Measurement& b) {
-        if (a.rows != b.rows) return a.rows < b.rows;
-        return a.cache == CacheState::warm && b.cache == CacheState::cold;
-      });
-  if (at == measurements.end()) return 0;
+  // The most rows; of both states of the cache the one that decides, which comes last.
+  const auto at =
+      std::max_element(measurements.rbegin(), measurements.rend(),
+                       [](const Measurement& a, const Measurement& b) { return a.rows < b.rows; });
+  if (at == measurements.rend()) return 0;
   // NaN is no value for SQL; a time that is none sorts last.
   return at->median_ns >= 0 ? at->median_ns : std::numeric_limits<double>::infinity();
 }

@@ -19,6 +19,7 @@ Result<void> GuardedInput::fill(std::vector<char> tile) {
   char* begin = static_cast<char*>(address());
   std::size_t done = std::min(tile_.size(), total);
   // Anew each time: the next tile may be longer.
+  tile_copy_.reset();
   auto copy = device_->allocate(done);
   if (!copy) return fail(std::move(copy.error()));
   tile_copy_ = std::move(*copy);

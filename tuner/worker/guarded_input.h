@@ -23,8 +23,8 @@ class GuardedInput {
   Result<void> restore();
 
   Result<bool> guards_intact() const { return memory_.intact(); }
-  // Looks at every byte, beside a copy of the tile that lies elsewhere in device memory: who
-  // writes over that as well has changed an input all the same.
+  // Looks at every byte, beside a copy of the tile that lies elsewhere in device memory. Who writes
+  // over that as well is found out, unless with the very same bytes in the same places.
   Result<bool> holds(ByteComparer& comparer) const;
 
  private:

@@ -41,9 +41,6 @@ std::size_t aligned(std::size_t bytes) {
 std::size_t Stopwatch::x_bytes() const {
   return spans_.x.bytes(problem_.rows);
 }
-std::size_t Stopwatch::y_bytes() const {
-  return spans_.y.bytes(problem_.rows);
-}
 
 // The elements alone: what lies between strided rows is nobody's work.
 std::size_t Stopwatch::copy_bytes() const {
@@ -153,14 +150,23 @@ Result<Stopwatch::Recorded> Stopwatch::record(Kernel* kernel, void* workspace, i
   return Recorded{std::move(*sequence), launches};
 }
 
+// What was sampled before may have been another problem's size, and swept the cache.
+Result<void> Stopwatch::make_cache(Recorded& recorded) {
+  if (wants_sweep()) return sweep_->run();
+  if (cache_ == CacheState::cold) return {};
+  const auto untimed = device_->replay_ns(*recorded.sequence);
+  if (!untimed) return fail(untimed.error());
+  return {};
+}
+
 Result<double> Stopwatch::sample_ns(Kernel* kernel, void* workspace, DeviceTurn& turn) {
   const double scale = kernel != nullptr ? 1.0
                                          : static_cast<double>(copy_bytes()) /
                                                static_cast<double>(even_copy_bytes(copy_bytes()));
   const auto timed = [&](Recorded& recorded) -> Result<double> {
     turn.take();
-    const auto swept = wants_sweep() ? sweep_->run() : Result<void>();
-    const auto elapsed = swept ? device_->replay_ns(*recorded.sequence) : fail(swept.error());
+    const auto ready = make_cache(recorded);
+    const auto elapsed = ready ? device_->replay_ns(*recorded.sequence) : fail(ready.error());
     turn.give();
     if (!elapsed) return fail(elapsed.error());
     return *elapsed / recorded.launches * scale;
@@ -174,7 +180,9 @@ Result<double> Stopwatch::sample_ns(Kernel* kernel, void* workspace, DeviceTurn&
     const auto one = timed(*probe);
     if (!one) return one;
     const double launches = std::ceil(sample_ns_min / std::max(*one, 100.0));
-    launches_ = std::clamp(static_cast<int>(launches), sets_, launches_max);
+    // Where the cache is swept, no set comes round again within a sample.
+    const int most = wants_sweep() ? sets_ : launches_max;
+    launches_ = std::clamp(static_cast<int>(launches), sets_, most);
   }
   auto found = recorded_.find(kernel);
   if (found == recorded_.end()) {

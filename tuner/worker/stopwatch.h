@@ -54,11 +54,11 @@ class Stopwatch {
   static SetPlan plan_of(const Problem& problem);
   static int sets_of(const Problem& problem, CacheState cache, const DeviceSpec& spec);
   bool wants_sweep() const;
+  Result<void> make_cache(Recorded& recorded);  // as it is to be when a sample begins
   Result<void> make_sets(const Workload& source);
   Result<Recorded> record(Kernel* kernel, void* workspace, int launches);
   NormArguments arguments(int set, void* workspace) const;
-  std::size_t x_bytes() const;  // of one set's buffers, gaps between rows included
-  std::size_t y_bytes() const;
+  std::size_t x_bytes() const;     // of one set, gaps between rows included
   std::size_t copy_bytes() const;  // of the control copy
 
   friend double stopwatch_bytes(const Problem&, CacheState, const DeviceSpec&);

@@ -73,7 +73,8 @@ class TrialBench {
   Grade grade_ = Grade::exact;
 };
 
-// Bytes of device memory that prepare() takes at most, but for guards and parameters.
+// Bytes of device memory that prepare() takes at most, but for guards, parameters and a copy of
+// the tile that x is filled with, a few megabytes.
 double bench_bytes(const Problem& problem, const std::vector<MeasuredEdge>& edges,
                    const DeviceSpec& spec);
 

@@ -1,8 +1,6 @@
 #include "tuner/worker/workload.h"
 
 #include <algorithm>
-#include <cmath>
-#include <cstring>
 
 #include "kernels/catalog.h"
 #include "kernels/check.h"

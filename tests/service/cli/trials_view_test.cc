@@ -82,14 +82,15 @@ TEST(TrialsView, hostile_texts_do_not_reach_the_terminal) {
   EXPECT_THAT(winner_summary(winner), Not(HasSubstr("\x1b")));
 }
 
-TEST(TrialsView, the_headline_is_the_cold_time_of_the_most_rows) {
+TEST(TrialsView, the_headline_is_the_last_time_of_the_most_rows) {
   v1::Trial trial = measured("a", 1);
   v1::Measurement& warm = *trial.add_measurements();
-  warm.set_rows(1'000);
+  warm.set_rows(256);
   warm.set_warm(true);
   v1::Measurement& fewer = *trial.add_measurements();
   fewer.set_rows(1);
   EXPECT_EQ(headline(trial.measurements())->rows(), 256);
+  EXPECT_TRUE(headline(trial.measurements())->warm());
   EXPECT_EQ(headline(v1::Trial().measurements()), nullptr);
 }
 

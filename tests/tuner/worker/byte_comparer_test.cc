@@ -96,21 +96,25 @@ TEST_F(ByteComparerTest, gaps_between_rows_do_not_count) {
   EXPECT_EQ(difference({put(spaced), rows, 48, 64}, wanted), 3 * 48 + 10);
 }
 
+// By steps of 2 and of 16 bytes; the longest takes the blocks more than one turn.
 TEST_F(ByteComparerTest, tiles_are_compared_again_and_again) {
-  const std::vector<char> tile = noise(1000);
-  std::vector<char> tiled;
-  while (tiled.size() < 50'010) tiled.insert(tiled.end(), tile.begin(), tile.end());
-  tiled.resize(50'010);
-  const char* pattern = put(tile);
-  const auto found = [&] {
-    const auto answer =
-        comparer_->difference_from_tiles(put(tiled), tiled.size(), pattern, tile.size());
-    EXPECT_TRUE(answer) << answer.error().message;
-    return answer ? *answer : std::nullopt;
-  };
-  EXPECT_EQ(found(), std::nullopt);
-  tiled[50'009] ^= 1;
-  EXPECT_EQ(found(), 50'008);
+  for (const auto& [tile_bytes, bytes] :
+       {std::pair<std::size_t, std::size_t>{1000, 50'010}, {1008, 50'016}, {1000, 8'500'002}}) {
+    const std::vector<char> tile = noise(tile_bytes);
+    std::vector<char> tiled;
+    while (tiled.size() < bytes) tiled.insert(tiled.end(), tile.begin(), tile.end());
+    tiled.resize(bytes);
+    const char* pattern = put(tile);
+    const auto found = [&] {
+      const auto answer =
+          comparer_->difference_from_tiles(put(tiled), tiled.size(), pattern, tile.size());
+      EXPECT_TRUE(answer) << answer.error().message;
+      return answer ? *answer : std::nullopt;
+    };
+    EXPECT_EQ(found(), std::nullopt) << bytes;
+    tiled[bytes - 1] ^= 1;
+    EXPECT_EQ(found(), static_cast<std::int64_t>(bytes) - 2);
+  }
 }
 
 }  // namespace
