@@ -50,13 +50,12 @@ bool fits(const Candidate& candidate, const Problem& problem, const DeviceSpec& 
          shape.x_registers + working_registers <= registers_max(candidate.value("threads"), spec);
 }
 
-// Two sides of messages and an arrival each.
 Launch launch(const Candidate& candidate, const Problem&, const DeviceSpec&) {
   const int cluster = candidate.value("cluster");
   return {.entries = {"normd_kernel"},
           .block = candidate.value("threads"),
           .cluster = cluster,
-          .shared_bytes = 2 * 16 * parts_of(candidate) + 2 * 8,
+          .shared_bytes = static_cast<int>(message_bytes(parts_of(candidate))),
           .blocks_per_row = cluster};
 }
 
@@ -67,8 +66,8 @@ constexpr double cluster_start_cycles = 575;
 Plan plan(const Candidate& candidate, const Problem& problem, const DeviceSpec& spec) {
   const SliceShape shape = lane_shape(candidate, problem);
   const int threads = candidate.value("threads");
-  const double blocks_of_each = static_cast<double>(problem.rows * candidate.value("cluster")) /
-                                std::max(1, spec.sm_count);
+  const double blocks_of_each =
+      static_cast<double>(problem.rows * candidate.value("cluster")) / std::max(1, spec.sm_count);
   return {.registers = static_cast<int>(
               std::min<std::int64_t>(255, shape.x_registers + shape.affine_registers + 40)),
           .bytes_in_flight = static_cast<double>(shape.packs) * part_vector_bytes * threads,

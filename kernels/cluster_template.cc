@@ -13,7 +13,7 @@ namespace {
 constexpr int cluster_choices[] = {1, 2, 4, 8, 16};
 constexpr int rows_per_block_choices[] = {1, 2, 3, 4, 5, 6};
 constexpr int blocks_per_sm_choices[] = {1, 2, 4};  // three are as good as two or four
-constexpr std::array packs_choices = {4, 8};  // that a thread holds at the most
+constexpr std::array packs_choices = {4, 8};        // that a thread holds at the most
 constexpr int group_threads_max = 512;
 
 // Narrower parts spend their time in barriers, wider ones leave no room for the next row.
@@ -22,11 +22,6 @@ constexpr std::int64_t part_bytes_max = 65536;
 
 // Below, a block holds a whole row well.
 constexpr std::int64_t row_bytes_min = 4096;
-
-// What a group keeps for the exchange: two sides of messages and an arrival each.
-std::int64_t exchange_bytes(int cluster) {
-  return 2 * 16 * cluster + 2 * 8;
-}
 
 PartShape shape_of(const Candidate& candidate, const Problem& problem) {
   const int cluster = candidate.value("cluster");
@@ -78,7 +73,7 @@ bool fits(const Candidate& candidate, const Problem& problem, const DeviceSpec& 
   if (shape.threads % (32 * shape.rows_per_block) != 0) return false;
   const std::vector<int> groups = group_choices(problem, cluster);
   if (std::find(groups.begin(), groups.end(), shape.group_threads()) == groups.end()) return false;
-  if (!holds_parts(shape, shared_bytes(shape, exchange_bytes(cluster)), problem, spec)) {
+  if (!holds_parts(shape, shared_bytes(shape, message_bytes(cluster)), problem, spec)) {
     return false;
   }
   // One row at a time is for few rows, of which each has many blocks.
@@ -95,7 +90,7 @@ Launch launch(const Candidate& candidate, const Problem& problem, const DeviceSp
   return {.entries = {"normd_kernel"},
           .block = shape.threads,
           .cluster = shape.blocks,
-          .shared_bytes = static_cast<int>(shared_bytes(shape, exchange_bytes(shape.blocks))),
+          .shared_bytes = static_cast<int>(shared_bytes(shape, message_bytes(shape.blocks))),
           .rows_per_block = shape.rows_per_block,
           .blocks_per_row = shape.blocks,
           .resident = true,
@@ -115,6 +110,11 @@ int cluster_max(const DeviceSpec& spec) {
   if (!has_bulk_copies(spec)) return 0;
   if (spec.capability == 0) return 4;
   return spec.capability >= 120 ? 8 : 16;
+}
+
+// Two sides of messages and an arrival each.
+std::int64_t message_bytes(int parts) {
+  return 2 * 16 * parts + 2 * 8;
 }
 
 Template cluster_pipeline_template() {

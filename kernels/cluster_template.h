@@ -2,6 +2,8 @@
 // and pure functions; any thread.
 #pragma once
 
+#include <cstdint>
+
 #include "kernels/device_spec.h"
 #include "kernels/template.h"
 
@@ -12,5 +14,8 @@ Template cluster_registers_template();
 
 // Blocks of the largest cluster; 0 where there are none.
 int cluster_max(const DeviceSpec& spec);
+
+// As PartMessages of templates/cluster_moments.cuh lies in shared memory, of so many parts.
+std::int64_t message_bytes(int parts);
 
 }  // namespace normd

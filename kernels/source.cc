@@ -137,6 +137,20 @@ int architecture_number(std::string_view target) {
   return spec->capability;
 }
 
+// A kernel that is compiled once for all problems.
+Source render_for_all(std::string_view name, const Launch& launch, std::string_view asserts,
+                      std::string_view target) {
+  std::string prelude;
+  constant(prelude, "int", "architecture", architecture_number(target));
+  launch_constants(prelude, launch);
+  return finish(assemble({.target = target,
+                          .arguments_file = arguments_file_of(name),
+                          .prelude = prelude,
+                          .template_file = std::string(name) + ".cuh",
+                          .asserts = asserts}),
+                launch.entries.front(), target);
+}
+
 }  // namespace
 
 Source render(const Candidate& candidate, const Problem& problem, const DeviceSpec& spec) {
@@ -164,47 +178,23 @@ Source render(const Candidate& candidate, const Problem& problem, const DeviceSp
 }
 
 Source render_any_columns(std::string_view target) {
-  std::string prelude;
-  constant(prelude, "int", "architecture", architecture_number(target));
-  launch_constants(prelude, any_columns_launch());
-  return finish(assemble({.target = target,
-                          .arguments_file = "arguments.h",
-                          .prelude = prelude,
-                          .template_file = "any_columns.cuh",
-                          .asserts = norm_arguments_asserts()}),
-                any_columns_launch().entries.front(), target);
+  return render_for_all("any_columns", any_columns_launch(), norm_arguments_asserts(), target);
 }
 
 Source render_check_rows(std::string_view target) {
-  std::string prelude;
-  constant(prelude, "int", "architecture", architecture_number(target));
-  launch_constants(prelude, check_rows_launch());
   const std::string asserts =
       "static_assert(sizeof(normd::CheckArguments) == " + std::to_string(sizeof(CheckArguments)) +
       ", \"as the host passes it\");\n" +
       "static_assert(sizeof(normd::CheckRecord) == " + std::to_string(sizeof(CheckRecord)) +
       ", \"as the host reads it\");\n";
-  return finish(assemble({.target = target,
-                          .arguments_file = "check_arguments.h",
-                          .prelude = prelude,
-                          .template_file = "check_rows.cuh",
-                          .asserts = asserts}),
-                check_rows_launch().entries.front(), target);
+  return render_for_all("check_rows", check_rows_launch(), asserts, target);
 }
 
 Source render_compare_bytes(std::string_view target) {
-  std::string prelude;
-  constant(prelude, "int", "architecture", architecture_number(target));
-  launch_constants(prelude, compare_bytes_launch());
   const std::string asserts = "static_assert(sizeof(normd::CompareArguments) == " +
                               std::to_string(sizeof(CompareArguments)) +
                               ", \"as the host passes it\");\n";
-  return finish(assemble({.target = target,
-                          .arguments_file = "compare_arguments.h",
-                          .prelude = prelude,
-                          .template_file = "compare_bytes.cuh",
-                          .asserts = asserts}),
-                compare_bytes_launch().entries.front(), target);
+  return render_for_all("compare_bytes", compare_bytes_launch(), asserts, target);
 }
 
 std::string template_digest(std::string_view template_name) {

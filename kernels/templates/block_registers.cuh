@@ -25,9 +25,8 @@ NORMD_KERNEL_RESIDENT(normd_kernel, NormArguments, block_threads, blocks_wanted)
   using RowSlice = Slice<row_threads>;
   constexpr int x_registers = RowSlice::packs * pack_registers<x_type>;
   using RowAffine = Affine<RowSlice, x_registers, registers_there>;
-  // As floats x is one register per element.
   constexpr bool floats_fit =
-      RowSlice::packs * pack + RowAffine::held_registers + other_registers <= registers_there;
+      fits_as_floats(RowSlice::packs, RowAffine::held_registers, registers_there);
   const int group = thread_index() / row_threads;
   const RowSlice slice{thread_index() % row_threads};
   RowScratch<row_warps, rows_per_block> scratch(group, slice.member / warp_lanes);

@@ -1,5 +1,6 @@
-// The moments of a row out of those of its parts, which the blocks of a cluster sent each other: as
-// Chan, Golub and LeVeque put parts together (1983), with means kept as a high and a low part.
+// PartMessages: how the parts of a row that belong to the blocks of a cluster tell each other their
+// moments, and the row's out of these: as Chan, Golub and LeVeque put parts together (1983), with
+// means kept as a high and a low part.
 #pragma once
 
 #include "cluster.cuh"
@@ -7,22 +8,55 @@
 
 namespace normd {
 
-NORMD_DEVICE Message message_of(const Moments& part) {
-  return {{part.mean, part.correction, part.squares, 0.0f}};
-}
-
-// By whole warps, of which each comes to the same numbers in the same order of additions. All
-// `parts` have as many columns.
+// In each block's shared memory: the moments of all `parts`, which have `columns` each, on two
+// sides that rows take in turns. Who writes a side again has had the other one from everybody, who
+// sends it after reading.
 template <int parts, int columns>
-NORMD_DEVICE Moments moments_of_parts(const Message* messages) {
-  const Message theirs = messages[thread_index() % parts];
-  const float base = messages[0].value[0];
-  const float distance = (theirs.value[0] - base) + theirs.value[1];
-  const float mean_distance = lanes_sum<parts>(distance) * (1.0f / parts);
-  const float off = distance - mean_distance;
-  const float squares =
-      fused_multiply_add(off * static_cast<float>(columns), off, theirs.value[2]);
-  return about(base, mean_distance, lanes_sum<parts>(squares));
-}
+struct PartMessages {
+  Message moments[2][parts];
+  Arrival came[2];
+
+  // By one thread; the arrivals are published between the two.
+  NORMD_DEVICE void begin() {
+    arrival_begin(&came[0]);
+    arrival_begin(&came[1]);
+  }
+  NORMD_DEVICE void expect() {
+    expect(0);
+    expect(1);
+  }
+
+  // By whole warps: sends a part's moments to all blocks, and waits for those of all parts. `lane`:
+  // of the part's threads; one thread of those that wait `leads`. Every block comes to the same
+  // numbers, in the same order of additions.
+  NORMD_DEVICE Moments exchange(const Moments& own, int part, int lane, bool leads, unsigned turn) {
+    const int side = static_cast<int>(turn & 1u);
+    if (lane < cluster) {
+      const Message message{{own.mean, own.correction, own.squares, 0.0f}};
+      send_message(lane, &moments[side][part], message, &came[side]);
+    }
+    arrival_wait(&came[side], (turn >> 1) & 1u);
+    const Moments of_row = put_together(moments[side]);
+    // The next use of this side waits for the one of the other, which comes after everybody's read.
+    if (leads) expect(side);
+    return of_row;
+  }
+
+ private:
+  NORMD_DEVICE void expect(int side) {
+    arrival_expect(&came[side], parts * static_cast<int>(sizeof(Message)));
+  }
+
+  static NORMD_DEVICE Moments put_together(const Message* messages) {
+    const Message theirs = messages[thread_index() % parts];
+    const float base = messages[0].value[0];
+    const float distance = (theirs.value[0] - base) + theirs.value[1];
+    const float mean_distance = lanes_sum<parts>(distance) * (1.0f / parts);
+    const float off = distance - mean_distance;
+    const float squares =
+        fused_multiply_add(off * static_cast<float>(columns), off, theirs.value[2]);
+    return about(base, mean_distance, lanes_sum<parts>(squares));
+  }
+};
 
 }  // namespace normd

@@ -13,10 +13,7 @@ struct ClusterExchange {
   static constexpr int registers = 16;
   using Part = RowPart<cluster, row_columns / cluster>;
 
-  struct Area {
-    Message moments[2][cluster];  // of the parts of this row and of the next
-    Arrival came[2];
-  };
+  using Area = PartMessages<cluster, Part::columns_max>;
 
   Part part;
   int member;
@@ -25,18 +22,9 @@ struct ClusterExchange {
   NORMD_DEVICE ClusterExchange(const NormArguments&, const Part& of, int, int of_group, Area& place)
       : part(of), member(of_group), area(place) {}
 
-  NORMD_DEVICE void begin() const {
-    arrival_begin(&area.came[0]);
-    arrival_begin(&area.came[1]);
-  }
-  NORMD_DEVICE void expect(int side) const {
-    arrival_expect(&area.came[side], cluster * static_cast<int>(sizeof(Message)));
-  }
+  NORMD_DEVICE void begin() const { area.begin(); }
   NORMD_DEVICE void expect() const {
-    if constexpr (cluster > 1) {
-      expect(0);
-      expect(1);
-    }
+    if constexpr (cluster > 1) area.expect();
   }
 
   // Blocks may write to each other once all have come here.
@@ -53,23 +41,8 @@ struct ClusterExchange {
       return row_moments(own, epsilon);
     } else {
       if (turn == 0) cluster_wait();
-      return exchange(own, turn, epsilon);
+      return row_moments(area.exchange(own, part.rank, member, member == 0, turn), epsilon);
     }
-  }
-
-  // Every block of the cluster comes to the same numbers, in the same order of additions.
-  NORMD_DEVICE RowMoments exchange(const Moments& own, unsigned turn, float epsilon) const {
-    const int side = static_cast<int>(turn & 1u);
-    if (member < cluster) {
-      send_message(member, &area.moments[side][part.rank],
-                   message_of(own), &area.came[side]);
-    }
-    arrival_wait(&area.came[side], (turn >> 1) & 1u);
-    const Moments of_row =
-        moments_of_parts<cluster, Part::columns_max>(area.moments[side]);
-    // The next use of this side waits for the one of the other, which comes after everybody's read.
-    if (member == 0) expect(side);
-    return row_moments(of_row, epsilon);
   }
 };
 

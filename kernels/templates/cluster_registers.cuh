@@ -15,33 +15,23 @@ using Part = RowPart<parts, row_columns / parts>;
 using PartSlice = Part::SliceOf<warp_lanes>;
 using PartAffine = Affine<PartSlice, PartSlice::packs * pack_registers<x_type>>;
 
-// Two sides, which rows take in turns: who writes a side again has had the other one from
-// everybody, who sends it after reading.
-struct Area {
-  Message moments[2][parts];
-  Arrival came[2];
-};
+using Messages = PartMessages<parts, Part::columns_max>;
 
 static_assert(block_warps * warp_lanes == block_threads, "as the Launch says");
 static_assert(rows_per_block == 1, "as the Launch says");
 static_assert(parts <= warp_lanes && (parts & (parts - 1)) == 0, "a lane for each part");
-static_assert(shared_bytes == static_cast<int>(sizeof(Area)), "as the Launch says");
+static_assert(shared_bytes == static_cast<int>(sizeof(Messages)), "as the Launch says");
 
-NORMD_DEVICE void expect_all(Arrival* came) {
-  arrival_expect(came, parts * static_cast<int>(sizeof(Message)));
-}
-
-NORMD_DEVICE void begin(Area& area) {
-  for (int side = 0; side < 2; ++side) arrival_begin(&area.came[side]);
+NORMD_DEVICE void begin(Messages& messages) {
+  messages.begin();
   publish_arrivals();
-  for (int side = 0; side < 2; ++side) expect_all(&area.came[side]);
+  messages.expect();
 }
 
 NORMD_KERNEL(normd_kernel, NormArguments, block_threads) {
-  // As floats x is one register per element.
   constexpr bool floats_fit =
-      PartSlice::packs * pack + PartAffine::held_registers + other_registers <= registers_for(1);
-  Area& area = *shared_memory<Area>();
+      fits_as_floats(PartSlice::packs, PartAffine::held_registers, registers_for(1));
+  Messages& messages = *shared_memory<Messages>();
   const int warp = thread_index() / warp_lanes;
   const Part part{static_cast<int>(block_index() % cluster) * block_warps + warp};
   const PartSlice slice = part.template slice<warp_lanes>();
@@ -49,7 +39,7 @@ NORMD_KERNEL(normd_kernel, NormArguments, block_threads) {
   NormArguments of_part = arguments;
   if constexpr (has_gamma) of_part.gamma = part.of(static_cast<const gamma_type*>(arguments.gamma));
   if constexpr (has_beta) of_part.beta = part.of(static_cast<const beta_type*>(arguments.beta));
-  if (thread_index() == 0) begin(area);
+  if (thread_index() == 0) begin(messages);
   cluster_arrive();
 
   unsigned turn = 0;
@@ -63,15 +53,9 @@ NORMD_KERNEL(normd_kernel, NormArguments, block_threads) {
     const Moments own = moments_of_slice<fine>(slice, x, part.divisor(), of_warp);
     slice.template keep<floats_fit>(x);
     if (turn == 0) cluster_wait();
-    const int side = static_cast<int>(turn & 1u);
-    if (slice.member < cluster) {
-      send_message(slice.member, &area.moments[side][part.rank], message_of(own),
-                   &area.came[side]);
-    }
-    arrival_wait(&area.came[side], (turn >> 1) & 1u);
     const RowMoments of_row = row_moments(
-        moments_of_parts<parts, Part::columns_max>(area.moments[side]), arguments.epsilon);
-    if (thread_index() == 0) expect_all(&area.came[side]);
+        messages.exchange(own, part.rank, slice.member, thread_index() == 0, turn),
+        arguments.epsilon);
 
     // Everybody has read the row.
     if (of_row.rescue) {

@@ -84,10 +84,8 @@ struct PartWork {
   using Part = typename Exchange::Part;
   using PartSlice = typename Part::template SliceOf<group_threads>;
   using Packs = typename PartSlice::Packs;
-  // As floats x is one register per element.
-  static constexpr bool floats_fit = PartSlice::packs * pack + other_registers +
-                                         Exchange::registers <=
-                                     registers_for(blocks_per_sm);
+  static constexpr bool floats_fit =
+      fits_as_floats(PartSlice::packs, Exchange::registers, registers_for(blocks_per_sm));
 
   const NormArguments& arguments;
   Part part;

@@ -16,6 +16,11 @@ constexpr int other_registers = 40;
 // Where fewer are given out, the compilers make do with these.
 constexpr int fewest_registers = 30;
 
+// Whether so many packs of x fit as floats, a register for each element, beside what else is held.
+NORMD_DEVICE constexpr bool fits_as_floats(int packs, int held_registers, int registers_there) {
+  return packs * pack + held_registers + other_registers <= registers_there;
+}
+
 // `columns_held`: of the row, or of one block's part of it, in whole packs; other parts may have up
 // to `packs_fewer` packs less.
 template <int width, int columns_held = row_columns, int packs_fewer = 0>

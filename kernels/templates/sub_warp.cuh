@@ -74,9 +74,7 @@ NORMD_DEVICE y_type* y_of(const NormArguments& arguments, long long row, int r) 
 
 template <typename RowAffine>
 NORMD_DEVICE void work_on_rows(const NormArguments& arguments, RowAffine& affine) {
-  // As floats x is one register per element.
-  constexpr bool floats_fit =
-      rows_per_group * RowSlice::packs * pack + other_registers <= registers_there;
+  constexpr bool floats_fit = fits_as_floats(rows_per_group * RowSlice::packs, 0, registers_there);
   const RowSlice slice{thread_index() % lanes_per_row};
   const int group = thread_index() / lanes_per_row;
   const long long rows = arguments.rows;

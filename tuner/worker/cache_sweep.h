@@ -1,5 +1,6 @@
 // CacheSweep: reads twice L2 of other memory, so that nothing of what is timed next lies there, and
-// nothing waits to be written back. Belongs to its Device's thread.
+// nothing waits to be written back. The memory is taken when it is first needed. Belongs to its
+// Device's thread.
 #pragma once
 
 #include <memory>
@@ -10,13 +11,13 @@ namespace normd {
 
 class CacheSweep {
  public:
-  // A device that does not say how large its cache is has nothing swept.
-  static Result<CacheSweep> make(Device& device, ByteComparer& comparer);
-  Result<void> run();
+  CacheSweep(Device& device, ByteComparer& comparer) : device_(&device), comparer_(&comparer) {}
+  Result<void> run();  // on a device that says how large its cache is
 
  private:
-  explicit CacheSweep(ByteComparer& comparer) : comparer_(&comparer) {}
+  Result<void> take_memory();
 
+  Device* device_;
   ByteComparer* comparer_;
   std::unique_ptr<Memory> memory_;
 };

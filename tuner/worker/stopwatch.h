@@ -32,7 +32,6 @@ class Stopwatch {
   Result<double> sample_ns(Kernel* kernel, void* workspace, DeviceTurn& turn);
 
   void forget(const Kernel* kernel);  // before the kernel goes
-  CacheState cache() const { return cache_; }
 
  private:
   // Where the buffers of one set begin within it.

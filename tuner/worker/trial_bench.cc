@@ -14,14 +14,17 @@ namespace {
 
 constexpr std::uint64_t seed = 20260101;  // the same data in every tuning
 
-Problem mixed_problem(Problem problem, const DeviceSpec& spec) {
-  problem.rows = kinds_rows(problem, spec);
+Problem at_rows(Problem problem, std::int64_t rows) {
+  problem.rows = rows;
   return problem;
 }
 
-Problem sized_problem(Problem problem, const std::vector<std::int64_t>& rows) {
-  problem.rows = *std::max_element(rows.begin(), rows.end());
-  return problem;
+Problem mixed_problem(const Problem& problem, const DeviceSpec& spec) {
+  return at_rows(problem, kinds_rows(problem, spec));
+}
+
+Problem sized_problem(const Problem& problem, const std::vector<std::int64_t>& rows) {
+  return at_rows(problem, *std::max_element(rows.begin(), rows.end()));
 }
 
 // The row counts, each once, in order.
@@ -82,15 +85,12 @@ Result<void> TrialBench::prepare(const Problem& problem, const std::vector<Measu
   if (!kinds_workload) return fail(std::move(kinds_workload.error()));
   auto sized_workload = Workload::sized(*device_, comparer_, sized, seed);
   if (!sized_workload) return fail(std::move(sized_workload.error()));
-  auto sweep = CacheSweep::make(*device_, comparer_);
-  if (!sweep) return fail(std::move(sweep.error()));
   kinds_ = std::move(*kinds_workload);
   sized_ = std::move(*sized_workload);
-  sweep_ = std::move(*sweep);
+  sweep_.emplace(*device_, comparer_);
   for (const MeasuredEdge& edge : edges) {
-    Problem at_edge = problem;
-    at_edge.rows = edge.rows;
-    auto stopwatch = Stopwatch::make(*device_, *sweep_, at_edge, edge.cache, *sized_);
+    auto stopwatch =
+        Stopwatch::make(*device_, *sweep_, at_rows(problem, edge.rows), edge.cache, *sized_);
     if (!stopwatch) return fail(std::move(stopwatch.error()));
     stopwatches_.push_back(std::move(*stopwatch));
   }
@@ -178,9 +178,7 @@ double bench_bytes(const Problem& problem, const std::vector<MeasuredEdge>& edge
                  workload_bytes(sized_problem(problem, rows_of(edges))) +
                  2.0 * static_cast<double>(spec.l2_bytes);
   for (const MeasuredEdge& edge : edges) {
-    Problem at_edge = problem;
-    at_edge.rows = edge.rows;
-    bytes += stopwatch_bytes(at_edge, edge.cache, spec);
+    bytes += stopwatch_bytes(at_rows(problem, edge.rows), edge.cache, spec);
   }
   return bytes;
 }

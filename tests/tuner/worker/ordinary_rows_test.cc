@@ -117,7 +117,7 @@ INSTANTIATE_TEST_SUITE_P(catalog, OrdinaryRows, testing::ValuesIn(exact_template
 
 class CoarseRows : public OrdinaryRows {};
 
-// What 16-bit answers do with: an origin from three elements, and as far off as two deviations.
+// What 16-bit answers do with: one pass up to a mean of two deviations, and a coarser reciprocal.
 TEST_F(CoarseRows, are_found_out) {
   double largest = 0;
   for (const auto& [columns, mean] : {std::pair{1000, 0.0},
