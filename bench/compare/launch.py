@@ -38,17 +38,18 @@ def grid_blocks(launch, rows, blocks_held):
     groups = -(-rows // launch.rows_per_block)
     blocks_max = min(launch.blocks_max, blocks_held) if launch.resident else launch.blocks_max
     groups_max = max(1, blocks_max // launch.blocks_per_row)
+    if not launch.strides and groups > groups_max:
+        raise ValueError(f"{rows} rows are more than {groups_max} groups of blocks have at once")
     return min(groups, groups_max) * launch.blocks_per_row
 
 
 class NormArguments(ctypes.Structure):
-    """Version 1 of the argument; its layout is a promise of kernels/arguments.h."""
+    """Version 2 of the argument; its layout is a promise of kernels/arguments.h."""
 
-    _fields_ = [(name, ctypes.c_void_p) for name in
-                ("x", "gamma", "beta", "y", "mean", "rstd", "workspace")] + [
-        (name, ctypes.c_longlong) for name in
-        ("rows", "columns", "x_row_stride", "y_row_stride")] + [
-        ("epsilon", ctypes.c_float), ("flags", ctypes.c_uint)]
+    _fields_ = [(name, ctypes.c_void_p) for name in ("x", "gamma", "beta", "y")] + [
+        ("rows", ctypes.c_longlong), ("epsilon", ctypes.c_float), ("flags", ctypes.c_uint)] + [
+        (name, ctypes.c_void_p) for name in ("mean", "rstd", "workspace")] + [
+        (name, ctypes.c_longlong) for name in ("columns", "x_row_stride", "y_row_stride")]
 
 
 DTYPE_NUMBER = {None: 0, "fp32": 1, "fp16": 2, "bf16": 3}

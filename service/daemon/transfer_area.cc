@@ -84,15 +84,15 @@ NormArguments TransferArea::arguments(const ServeJob& job) const {
       .gamma = if_wanted(problem.gamma.has_value(), layout_.gamma),
       .beta = if_wanted(problem.beta.has_value(), layout_.beta),
       .y = base + layout_.y,
+      .rows = problem.rows,
+      .epsilon = job.epsilon,
+      .flags = dtype_flags(problem),
       .mean = reinterpret_cast<float*>(if_wanted(wants_mean(problem.stats), layout_.mean)),
       .rstd = reinterpret_cast<float*>(if_wanted(wants_rstd(problem.stats), layout_.rstd)),
       .workspace = nullptr,
-      .rows = problem.rows,
       .columns = problem.columns,
       .x_row_stride = job.x_row_stride,
-      .y_row_stride = problem.columns,
-      .epsilon = job.epsilon,
-      .flags = dtype_flags(problem)};
+      .y_row_stride = problem.columns};
 }
 
 Result<void> TransferArea::receive(const ServeTensors& tensors) {

@@ -121,15 +121,15 @@ NormArguments Stopwatch::arguments(int index, void* workspace) const {
                        .gamma = address(gamma_),
                        .beta = address(beta_),
                        .y = set + plan_.y,
+                       .rows = problem_.rows,
+                       .epsilon = workload_epsilon,
+                       .flags = dtype_flags(problem_),
                        .mean = statistic(wants_mean(problem_.stats), plan_.mean),
                        .rstd = statistic(wants_rstd(problem_.stats), plan_.rstd),
                        .workspace = workspace,
-                       .rows = problem_.rows,
                        .columns = problem_.columns,
                        .x_row_stride = spans_.x.stride,
-                       .y_row_stride = spans_.y.stride,
-                       .epsilon = workload_epsilon,
-                       .flags = dtype_flags(problem_)};
+                       .y_row_stride = spans_.y.stride};
 }
 
 Result<Stopwatch::Recorded> Stopwatch::record(Kernel* kernel, void* workspace, int launches) {

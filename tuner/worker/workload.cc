@@ -118,15 +118,15 @@ NormArguments Workload::arguments(std::int64_t rows) const {
                        .gamma = address(gamma_),
                        .beta = address(beta_),
                        .y = y_->address(),
+                       .rows = rows,
+                       .epsilon = workload_epsilon,
+                       .flags = dtype_flags(problem_),
                        .mean = static_cast<float*>(address(mean_)),
                        .rstd = static_cast<float*>(address(rstd_)),
                        .workspace = nullptr,
-                       .rows = rows,
                        .columns = problem_.columns,
                        .x_row_stride = spans_.x.stride,
-                       .y_row_stride = spans_.y.stride,
-                       .epsilon = workload_epsilon,
-                       .flags = dtype_flags(problem_)};
+                       .y_row_stride = spans_.y.stride};
 }
 
 NormArguments Workload::in_place_arguments(std::int64_t rows) const {

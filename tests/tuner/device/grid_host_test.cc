@@ -54,7 +54,7 @@ TEST(GridHostTest, blocks_of_a_cooperative_launch_wait_for_each_other_launch_aft
     DeviceArray<char> workspace(*device, mail_bytes);
     for (int launch = 0; launch < 3; ++launch) {
       const auto sums = outputs_of(*device, binary(), run_of(true), 5,
-                                   {.workspace = workspace.address(), .rows = 5});
+                                   {.rows = 5, .workspace = workspace.address()});
       // 1 + 2 + 3 + 4 + 5, eight times.
       EXPECT_EQ(sums, std::vector<float>(5, 120.0f)) << "launch " << launch;
     }
@@ -66,7 +66,7 @@ TEST(GridHostTest, blocks_that_wait_for_one_that_is_not_there_are_a_fault) {
   DeviceArray<char> workspace(*device, mail_bytes);
   DeviceArray<float> y(*device, 5);
   const auto done = launch_once(*device, binary(), run_of(false),
-                                {.y = y.address(), .workspace = workspace.address(), .rows = 5});
+                                {.y = y.address(), .rows = 5, .workspace = workspace.address()});
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().message.substr(0, 6), "fault:") << done.error().message;
 }

@@ -108,15 +108,15 @@ struct Buffers {
             .gamma = gamma.address(),
             .beta = beta.address(),
             .y = y.address() != nullptr ? y.address() : x.address(),
+            .rows = inputs.problem.rows,
+            .epsilon = inputs.epsilon,
+            .flags = dtype_flags(inputs.problem),
             .mean = static_cast<float*>(mean.address()),
             .rstd = static_cast<float*>(rstd.address()),
             .workspace = nullptr,
-            .rows = inputs.problem.rows,
             .columns = inputs.problem.columns,
             .x_row_stride = inputs.x_row_stride,
-            .y_row_stride = y_row_stride,
-            .epsilon = inputs.epsilon,
-            .flags = dtype_flags(inputs.problem)};
+            .y_row_stride = y_row_stride};
   }
 
   // Which guard or input was changed.

@@ -152,15 +152,15 @@ class LargeTensors : public OnDevice, public testing::WithParamInterface<Case> {
                                   .gamma = gamma_->address(),
                                   .beta = beta_->address(),
                                   .y = y_->address(),
+                                  .rows = problem_.rows,
+                                  .epsilon = epsilon,
+                                  .flags = dtype_flags(problem_),
                                   .mean = static_cast<float*>(mean_->address()),
                                   .rstd = static_cast<float*>(rstd_->address()),
                                   .workspace = workspace ? workspace->address() : nullptr,
-                                  .rows = problem_.rows,
                                   .columns = problem_.columns,
                                   .x_row_stride = problem_.columns,
-                                  .y_row_stride = problem_.columns,
-                                  .epsilon = epsilon,
-                                  .flags = dtype_flags(problem_)};
+                                  .y_row_stride = problem_.columns};
     ASSERT_TRUE(device_->launch({kernel->get(), bytes_of(arguments), problem_.rows}));
     const auto done = device_->synchronize();
     ASSERT_TRUE(done) << what << ": " << done.error().message;
