@@ -55,8 +55,9 @@ Launch launch(const Candidate& candidate, const Problem&, const DeviceSpec&) {
   return {.entries = {"normd_kernel"},
           .block = candidate.value("threads"),
           .cluster = cluster,
-          .shared_bytes = static_cast<int>(message_bytes(parts_of(candidate))),
-          .blocks_per_row = cluster};
+          .shared_bytes = static_cast<int>(message_bytes(parts_of(candidate), 1)),
+          .blocks_per_row = cluster,
+          .strides = false};
 }
 
 constexpr double exchange_cycles = 900;

@@ -11,9 +11,9 @@ namespace normd {
 namespace {
 
 constexpr int cluster_choices[] = {1, 2, 4, 8, 16};
-constexpr int rows_per_block_choices[] = {1, 2, 3, 4, 5, 6};
+constexpr int rows_per_block_choices[] = {1, 2, 3, 4, 5, 6, 8};
 constexpr int blocks_per_sm_choices[] = {1, 2, 4};  // three are as good as two or four
-constexpr std::array packs_choices = {4, 8};        // that a thread holds at the most
+constexpr std::array packs_choices = {4, 8, 10};    // that a thread holds at the most
 constexpr int group_threads_max = 512;
 
 // Narrower parts spend their time in barriers, wider ones leave no room for the next row.
@@ -73,7 +73,7 @@ bool fits(const Candidate& candidate, const Problem& problem, const DeviceSpec& 
   if (shape.threads % (32 * shape.rows_per_block) != 0) return false;
   const std::vector<int> groups = group_choices(problem, cluster);
   if (std::find(groups.begin(), groups.end(), shape.group_threads()) == groups.end()) return false;
-  if (!holds_parts(shape, shared_bytes(shape, message_bytes(cluster)), problem, spec)) {
+  if (!holds_parts(shape, shared_bytes(shape, message_bytes(cluster, 2)), problem, spec)) {
     return false;
   }
   // One row at a time is for few rows, of which each has many blocks.
@@ -90,7 +90,7 @@ Launch launch(const Candidate& candidate, const Problem& problem, const DeviceSp
   return {.entries = {"normd_kernel"},
           .block = shape.threads,
           .cluster = shape.blocks,
-          .shared_bytes = static_cast<int>(shared_bytes(shape, message_bytes(shape.blocks))),
+          .shared_bytes = static_cast<int>(shared_bytes(shape, message_bytes(shape.blocks, 2))),
           .rows_per_block = shape.rows_per_block,
           .blocks_per_row = shape.blocks,
           .resident = true,
@@ -112,9 +112,9 @@ int cluster_max(const DeviceSpec& spec) {
   return spec.capability >= 120 ? 8 : 16;
 }
 
-// Two sides of messages and an arrival each.
-std::int64_t message_bytes(int parts) {
-  return 2 * 16 * parts + 2 * 8;
+// On each side a message for each part, and an arrival; messages lie on 16 bytes.
+std::int64_t message_bytes(int parts, int sides) {
+  return (std::int64_t{sides} * (16 * parts + 8) + 15) / 16 * 16;
 }
 
 Template cluster_pipeline_template() {

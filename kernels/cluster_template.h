@@ -15,7 +15,7 @@ Template cluster_registers_template();
 // Blocks of the largest cluster; 0 where there are none.
 int cluster_max(const DeviceSpec& spec);
 
-// As PartMessages of templates/cluster_moments.cuh lies in shared memory, of so many parts.
-std::int64_t message_bytes(int parts);
+// As PartMessages of templates/cluster_moments.cuh lies in shared memory.
+std::int64_t message_bytes(int parts, int sides);
 
 }  // namespace normd

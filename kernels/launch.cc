@@ -16,6 +16,17 @@ std::int64_t grid_blocks(const Launch& launch, std::int64_t rows) {
   return std::min(groups, groups_max) * launch.blocks_per_row;
 }
 
+Result<void> covers(const Launch& launch, std::int64_t rows) {
+  const std::int64_t groups = launch.blocks_max / launch.blocks_per_row;
+  if (launch.strides || rows <= 0 || (rows - 1) / launch.rows_per_block < groups) return {};
+  return fail(
+      ErrorCode::invalid_argument,
+      std::to_string(rows) + " rows are more than a grid covers: its blocks do not stride, " +
+          std::to_string(launch.rows_per_block) + " rows are each one's, or each group's, and " +
+          std::to_string(launch.blocks_max) + " are the most",
+      "rows");
+}
+
 std::size_t workspace_bytes(const Launch& launch, std::int64_t rows) {
   return static_cast<std::size_t>(launch.workspace_bytes + launch.workspace_bytes_per_row * rows);
 }
@@ -33,6 +44,7 @@ std::string to_text(const Launch& launch) {
   text += " rows_per_block=" + std::to_string(launch.rows_per_block);
   text += " blocks_per_row=" + std::to_string(launch.blocks_per_row);
   text += " resident=" + std::to_string(launch.resident ? 1 : 0);
+  text += " strides=" + std::to_string(launch.strides ? 1 : 0);
   text += " blocks_max=" + std::to_string(launch.blocks_max);
   text += " workspace_bytes=" + std::to_string(launch.workspace_bytes);
   text += " workspace_bytes_per_row=" + std::to_string(launch.workspace_bytes_per_row);
@@ -58,6 +70,7 @@ Result<Launch> parse_launch(std::string_view text) {
   launch.rows_per_block = bounded("rows_per_block", 1, std::int64_t{1} << 40);
   launch.blocks_per_row = static_cast<int>(bounded("blocks_per_row", 1, 1 << 20));
   launch.resident = bounded("resident", 0, 1) == 1;
+  launch.strides = bounded("strides", 0, 1) == 1;
   launch.blocks_max = bounded("blocks_max", 1, 2147483647);
   launch.workspace_bytes = bounded("workspace_bytes", 0, std::int64_t{1} << 40);
   launch.workspace_bytes_per_row = bounded("workspace_bytes_per_row", 0, std::int64_t{1} << 30);

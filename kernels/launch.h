@@ -23,8 +23,9 @@ struct Launch {
   std::int64_t rows_per_block = 1;   // rows that one block (or one group of blocks) owns at a time
   int blocks_per_row = 1;            // blocks that share the rows_per_block rows
   bool resident = false;  // no more blocks than fit the device at once: each strides over rows
-  // The most blocks of a grid: kernels stride over the rows that are left. Never above 2^31 - 1.
-  std::int64_t blocks_max = 2147483647;
+  // Whether blocks go on to the rows that a full grid leaves; else grids must cover all rows.
+  bool strides = true;
+  std::int64_t blocks_max = 2147483647;  // of a grid; never above 2^31 - 1
   // Scratch in device memory, on workspace_align_bytes: zero before the first launch, and from then
   // on as the launch before left it, whatever its rows. One per kernel and stream: launches that
   // share one never overlap.
@@ -36,6 +37,9 @@ struct Launch {
 
 // Blocks of the one-dimensional grid for `rows` rows; 0 when there is nothing to launch.
 std::int64_t grid_blocks(const Launch& launch, std::int64_t rows);
+
+// An error of code invalid_argument where a grid would leave rows out.
+Result<void> covers(const Launch& launch, std::int64_t rows);
 
 // Bytes of the scratch for that many rows.
 std::size_t workspace_bytes(const Launch& launch, std::int64_t rows);

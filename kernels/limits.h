@@ -14,7 +14,8 @@ inline constexpr std::int64_t elements_max = std::int64_t{1} << 40;
 // under 2^18.
 inline constexpr std::int64_t columns_max = std::int64_t{1} << 24;
 
-// Rows: bounded through elements_max for real widths; this bounds columns = 1.
+// Rows: bounded through elements_max for real widths; this bounds columns = 1. Templates whose
+// blocks do not stride end earlier (covers() in launch.h), where no device holds the tensors.
 inline constexpr std::int64_t rows_max = std::int64_t{1} << 36;
 
 // One gRPC message: carries 16 Mi elements of fp32 with room for the header. Larger tensors do not

@@ -14,11 +14,13 @@ inline constexpr double shuffle_cycles = 30;
 inline constexpr double barrier_cycles = 60;
 inline constexpr double element_cycles = 7;
 
-inline Launch one_kernel(int block, std::int64_t rows_per_block, int shared_bytes) {
+// Whose blocks have `rows_per_block` rows each, and end with them.
+inline Launch one_turn(int block, std::int64_t rows_per_block, int shared_bytes) {
   return {.entries = {"normd_kernel"},
           .block = block,
           .shared_bytes = shared_bytes,
-          .rows_per_block = rows_per_block};
+          .rows_per_block = rows_per_block,
+          .strides = false};
 }
 
 // Instructions per element: conversions, deviations, normalising; an access is shared by its pack.

@@ -101,8 +101,8 @@ int scratch_bytes(int row_warps, int rows_per_block) {
 
 Launch block_registers_launch(const Candidate& candidate, const Problem&, const DeviceSpec&) {
   const int rows_per_block = candidate.value("rows_per_block");
-  return one_kernel(candidate.value("threads"), rows_per_block,
-                    scratch_bytes(row_threads_of(candidate) / 32, rows_per_block));
+  return one_turn(candidate.value("threads"), rows_per_block,
+                  scratch_bytes(row_threads_of(candidate) / 32, rows_per_block));
 }
 
 Plan block_registers_plan(const Candidate& candidate, const Problem& problem,
@@ -146,8 +146,9 @@ bool block_tiled_fits(const Candidate& candidate, const Problem& problem, const 
 }
 
 Launch block_tiled_launch(const Candidate& candidate, const Problem&, const DeviceSpec&) {
-  return one_kernel(candidate.value("threads"), 1,
-                    scratch_bytes(candidate.value("threads") / 32, 1));
+  return {.entries = {"normd_kernel"},
+          .block = candidate.value("threads"),
+          .shared_bytes = scratch_bytes(candidate.value("threads") / 32, 1)};
 }
 
 Plan block_tiled_plan(const Candidate& candidate, const Problem& problem, const DeviceSpec&) {

@@ -12,13 +12,18 @@ constexpr int threads_choices[] = {128, 256};
 constexpr int rows_per_thread_choices[] = {1, 2, 4, 8, 16, 32, 64};
 constexpr int blocks_per_sm_choices[] = {0, 2, 3, 4, 6, 8};
 
-// Wider rows have lanes enough to share them.
-constexpr std::int64_t columns_max = 32;
+// Up to so many, any rows; up to so many, those whose chunks are an odd number of accesses, so that
+// threads do not meet in a bank. Wider rows have lanes enough to share them.
+constexpr std::int64_t any_columns_max = 32;
+constexpr std::int64_t columns_max = 64;
 
 // Of x, that a thread has on their way: an access of its own at the least, 32 registers at the
-// most.
+// most, and of wide rows one, or two that begin on a word together.
 constexpr std::int64_t thread_bytes_min = 16;
 constexpr std::int64_t thread_bytes_max = 128;
+constexpr std::int64_t wide_thread_bytes_max = 208;
+// Of blocks that do not stay, that are to fit a multiprocessor, as thread_rows.cuh has it.
+constexpr int threads_per_sm_min = 384;
 
 std::int64_t thread_bytes(const Candidate& candidate, const Problem& problem) {
   return candidate.value("rows_per_thread") * bytes_of(problem.columns, problem.x);
@@ -35,20 +40,30 @@ std::int64_t shared_bytes_of(const Candidate& candidate, const Problem& problem)
 }
 
 // That a thread works on at once: rows_in_chunk() of thread_rows.cuh.
-std::int64_t chunk_elements(const Candidate& candidate, const Problem& problem) {
+std::int64_t chunk_rows(const Problem& problem, std::int64_t rows_per_thread) {
   const std::int64_t row_bytes = bytes_of(problem.columns, problem.x);
   std::int64_t rows = 1;
-  while (rows < candidate.value("rows_per_thread") &&
-         (rows * row_bytes % 4 != 0 || 2 * rows * row_bytes <= 16)) {
+  while (rows < rows_per_thread && (rows * row_bytes % 4 != 0 || 2 * rows * row_bytes <= 16)) {
     rows *= 2;
   }
-  return rows * problem.columns;
+  return rows;
+}
+std::int64_t chunk_elements(const Candidate& candidate, const Problem& problem) {
+  return chunk_rows(problem, candidate.value("rows_per_thread")) * problem.columns;
+}
+
+bool narrow_enough(const Problem& problem) {
+  if (problem.columns <= any_columns_max) return true;
+  if (problem.columns > columns_max) return false;
+  const std::int64_t chunk_bytes = chunk_rows(problem, 2) * bytes_of(problem.columns, problem.x);
+  const std::int64_t access_bytes = chunk_bytes % 16 == 0 ? 16 : chunk_bytes % 8 == 0 ? 8 : 4;
+  return chunk_bytes / access_bytes % 2 == 1;
 }
 
 std::vector<Axis> axes(const Problem& problem, const DeviceSpec&) {
   const bool wanted = problem.rows_layout == RowsLayout::contiguous &&
-                      size_bytes(problem.x) == size_bytes(problem.y) &&
-                      problem.columns <= columns_max && problem.align_bytes >= 4;
+                      size_bytes(problem.x) == size_bytes(problem.y) && narrow_enough(problem) &&
+                      problem.align_bytes >= 4;
   std::vector<int> rows_per_thread;
   if (wanted) {
     rows_per_thread = {std::begin(rows_per_thread_choices), std::end(rows_per_thread_choices)};
@@ -61,20 +76,26 @@ std::vector<Axis> axes(const Problem& problem, const DeviceSpec&) {
 
 bool fits(const Candidate& candidate, const Problem& problem, const DeviceSpec& spec) {
   const std::int64_t bytes = thread_bytes(candidate, problem);
-  if (bytes < thread_bytes_min || bytes > thread_bytes_max || bytes % 4 != 0) return false;
+  const bool wide = problem.columns > any_columns_max;
+  const std::int64_t bytes_max = wide ? wide_thread_bytes_max : thread_bytes_max;
+  if (bytes < thread_bytes_min || bytes > bytes_max || bytes % 4 != 0) return false;
   const std::int64_t shared_bytes = shared_bytes_of(candidate, problem);
   if (shared_bytes > spec.shared_bytes_per_block_max) return false;
-  const int blocks = candidate.value("blocks_per_sm");
-  if (blocks == 0) return true;
-  // Blocks that stay leave the multiprocessor neither half empty nor short of registers: those for
-  // the next stretch, for a chunk as floats, and for gamma and beta.
-  const int threads_per_sm = blocks * candidate.value("threads");
-  if (threads_per_sm < 384 || threads_per_sm > std::min(1024, spec.threads_per_sm_max)) {
-    return false;
-  }
+  // For the next stretch, for a chunk as floats, and for gamma and beta.
   const std::int64_t affine_floats = affine_floats_of(problem);
   const std::int64_t registers = bytes / 4 + chunk_elements(candidate, problem) +
                                  (affine_floats <= 16 ? affine_floats : 0) + 48;
+  const int blocks = candidate.value("blocks_per_sm");
+  if (blocks == 0) {
+    return registers <=
+           registers_max(std::max(threads_per_sm_min, candidate.value("threads")), spec);
+  }
+  // Blocks that stay leave the multiprocessor neither half empty nor short of registers.
+  const int threads_per_sm = blocks * candidate.value("threads");
+  if (threads_per_sm < threads_per_sm_min ||
+      threads_per_sm > std::min(1024, spec.threads_per_sm_max)) {
+    return false;
+  }
   return registers <= registers_max(threads_per_sm, spec) &&
          shared_memory_holds(blocks, shared_bytes, spec);
 }

@@ -15,6 +15,7 @@ class Launch:
     rows_per_block: int
     blocks_per_row: int
     resident: int
+    strides: int
     blocks_max: int
     workspace_bytes: int
     workspace_bytes_per_row: int

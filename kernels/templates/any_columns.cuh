@@ -77,7 +77,7 @@ NORMD_DEVICE RowMoments moments_of_row(const NormArguments& arguments, long long
     square_sum = squares.sum;
     row_sum_pair(width, scratch, deviation_sum, square_sum);
   };
-  const Moments found = moments_of<true>(divisor, sums_about, sums_about);
+  const Moments found = moments_of<true>(divisor, sums_about);
   return row_moments<true>(found, divisor, arguments.epsilon);
 }
 

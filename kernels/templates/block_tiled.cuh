@@ -85,7 +85,7 @@ NORMD_KERNEL(normd_kernel, NormArguments, block_threads) {
       sums_about(x, value, scratch, deviation_sum, square_sum);
     };
     const Moments found =
-        moments_of<fine>(divisor_of(row_columns), sums_about_it, sums_about_it);
+        moments_of<fine>(divisor_of(row_columns), sums_about_it);
     const RowMoments moments = row_moments(found, arguments.epsilon);
     if (moments.rescue) {
       rescue_row<CompiledRow, block_threads>(arguments, row, thread_index(), true,

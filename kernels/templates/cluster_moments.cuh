@@ -10,35 +10,34 @@ namespace normd {
 
 // In each block's shared memory: the moments of all `parts`, which have `columns` each, on two
 // sides that rows take in turns. Who writes a side again has had the other one from everybody, who
-// sends it after reading.
-template <int parts, int columns>
+// sends it after reading. One side is enough for one row.
+template <int parts, int columns, int sides = 2>
 struct PartMessages {
-  Message moments[2][parts];
-  Arrival came[2];
+  Message moments[sides][parts];
+  Arrival came[sides];
 
   // By one thread; the arrivals are published between the two.
   NORMD_DEVICE void begin() {
-    arrival_begin(&came[0]);
-    arrival_begin(&came[1]);
+    for (int side = 0; side < sides; ++side) arrival_begin(&came[side]);
   }
   NORMD_DEVICE void expect() {
-    expect(0);
-    expect(1);
+    for (int side = 0; side < sides; ++side) expect(side);
   }
 
   // By whole warps: sends a part's moments to all blocks, and waits for those of all parts. `lane`:
   // of the part's threads; one thread of those that wait `leads`. Every block comes to the same
-  // numbers, in the same order of additions.
-  NORMD_DEVICE Moments exchange(const Moments& own, int part, int lane, bool leads, unsigned turn) {
-    const int side = static_cast<int>(turn & 1u);
+  // numbers, in the same order of additions. `turn`: rows before this one.
+  NORMD_DEVICE Moments exchange(const Moments& own, int part, int lane, bool leads = false,
+                                unsigned turn = 0) {
+    const int side = static_cast<int>(turn % sides);
     if (lane < cluster) {
       const Message message{{own.mean, own.correction, own.squares, 0.0f}};
       send_message(lane, &moments[side][part], message, &came[side]);
     }
-    arrival_wait(&came[side], (turn >> 1) & 1u);
+    arrival_wait(&came[side], turn / sides % 2);
     const Moments of_row = put_together(moments[side]);
     // The next use of this side waits for the one of the other, which comes after everybody's read.
-    if (leads) expect(side);
+    if (sides > 1 && leads) expect(side);
     return of_row;
   }
 

@@ -63,19 +63,23 @@ NORMD_DEVICE Moments unless_drowned(const Moments& found, float deviation_sum) {
   return {found.mean, found.correction, drowned ? bits_to_float(0x7fc00000u) : found.squares};
 }
 
+NORMD_DEVICE Moments second_moments(float value, float deviation_sum, float square_sum,
+                                    const Divisor& count) {
+  return unless_drowned(moments_from(value, deviation_sum, square_sum, count), deviation_sum);
+}
+
 // sums_about(value, deviation_sum, square_sum) gives the sums over the whole row of x - value and
-// of its square, to all threads of the row alike; sums_again() is the same for the second pass.
-template <bool fine, typename SumsAbout, typename SumsAgain>
-NORMD_DEVICE Moments moments_of(const Divisor& count, SumsAbout sums_about,
-                                SumsAgain sums_again) {
+// of its square, to all threads of the row alike.
+template <bool fine, typename SumsAbout>
+NORMD_DEVICE Moments moments_of(const Divisor& count, SumsAbout sums_about) {
   float deviation_sum;
   float square_sum;
   sums_about(0.0f, deviation_sum, square_sum);
   const Moments found = moments_from(0.0f, deviation_sum, square_sum, count);
   if (near_enough(found, deviation_sum, fine)) return found;
   const float mean = found.correction;
-  sums_again(mean, deviation_sum, square_sum);
-  return unless_drowned(moments_from(mean, deviation_sum, square_sum, count), deviation_sum);
+  sums_about(mean, deviation_sum, square_sum);
+  return second_moments(mean, deviation_sum, square_sum, count);
 }
 
 // What normalising a row needs of its moments: y = ((x - base) * rstd + shift) * gamma + beta.
@@ -85,23 +89,58 @@ struct RowMoments {
   float mean;  // rounded once
   float rstd;
   bool rescue;
+
+  // y is x * rstd + shift, in float.
+  NORMD_DEVICE bool about_zero() const { return base == 0.0f && !rescue; }
 };
 
 // `fine`: for a y that keeps all bits of a float, so that each rounding on the way to it shows.
 template <bool fine>
+NORMD_DEVICE float rstd_of(float v) {
+  return fine ? reciprocal_sqrt_nearest(v) : reciprocal_sqrt(v);
+}
+
+// An element may well be such a number.
+NORMD_DEVICE bool has_few_bits(float value) {
+  return (float_to_bits(value) & 0xffffu) == 0;
+}
+
+template <bool fine>
 NORMD_DEVICE RowMoments row_moments(const Moments& row, const Divisor& count, float epsilon) {
   const float v = count.divide(row.squares) + epsilon;
-  const float rstd = fine ? reciprocal_sqrt_nearest(v) : reciprocal_sqrt(v);
+  const float rstd = rstd_of<fine>(v);
   const float mean = row.mean + row.correction;
   // x - 0 is not rounded at all, and up to a mean of four deviations the shift is rounded by less
   // than the largest x - mean would be. Never in a row of equal values, and not about a mean of few
   // bits, which may well be an element: the y of both is exactly beta.
-  const bool few_bits = fine && (float_to_bits(mean) & 0xffffu) == 0;
   const bool near_zero = mean * mean * count.count < 16.0f * row.squares;
-  const float base = near_zero && !few_bits ? 0.0f : mean;
+  const float base = near_zero && !(fine && has_few_bits(mean)) ? 0.0f : mean;
   const float mean_low = (row.mean - mean) + row.correction;  // that rounding took from the mean
   const float shift = fused_multiply_add(base - mean, rstd, -mean_low * rstd);
   return {base, shift, mean, rstd, needs_rescue(v)};
+}
+
+// What a first pass about zero has found, from the row's sums.
+struct FirstMoments {
+  Moments found;
+  RowMoments row;  // as row_moments() would have it, if plain
+  bool near;       // no second pass
+  bool plain;      // nor a base but zero, nor double: the way of most rows, which asks only this
+};
+
+template <bool fine>
+NORMD_DEVICE FirstMoments first_moments(float sum, float square_sum, const Divisor& count,
+                                        float epsilon) {
+  const Moments found = moments_from(0.0f, sum, square_sum, count);
+  const float v = count.divide(found.squares) + epsilon;
+  const float rstd = rstd_of<fine>(v);
+  const float mean = found.correction;
+  const bool near = near_enough(found, sum, fine);
+  // Near enough is near zero, too, but for squares that vanish: small values, all equal.
+  const bool about_mean =
+      mean != 0.0f && (!(found.squares > 0.0f) || (fine && has_few_bits(mean)));
+  const bool plain = near && !about_mean && !needs_rescue(v);
+  return {found, {0.0f, -mean * rstd, mean, rstd, false}, near, plain};
 }
 
 }  // namespace normd

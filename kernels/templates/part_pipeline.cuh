@@ -71,9 +71,12 @@ struct PartMemory {
 // gamma and beta of a slice, out of shared memory.
 template <typename Memory>
 struct SharedAffine {
+  static constexpr bool anywhere = true;
+
   template <typename PartSlice>
   NORMD_DEVICE void apply(const PartSlice& slice, int i, float (&values)[pack]) const {
-    apply_shared(Memory::gamma() + slice.column(i), Memory::beta() + slice.column(i), values);
+    const int column = slice.column_there(i);
+    apply_shared(Memory::gamma() + column, Memory::beta() + column, values);
   }
 };
 
@@ -164,13 +167,12 @@ struct PartWork {
     }
   }
 
-  NORMD_DEVICE void store(const Packs& x, const RowMoments& of_row, long long row) const {
-    if (of_row.rescue) {
-      if (part.rank == 0) rescue(row);
-    } else {
-      slice.template store<floats_fit>(x, of_row, SharedAffine<Memory>{},
-                                         y_row(arguments, row) + part.begin());
+  NORMD_DEVICE void store(Packs& x, const RowMoments& of_row, long long row) const {
+    if (!of_row.rescue) {
+      slice.store(x, of_row, SharedAffine<Memory>{}, y_row(arguments, row) + part.begin());
       if (part.rank == 0 && leads()) store_statistics(arguments, row, of_row);
+    } else if (part.rank == 0) {
+      rescue(row);
     }
   }
 };

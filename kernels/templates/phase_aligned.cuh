@@ -87,25 +87,23 @@ struct PhasedSlice {
     if (owns_edge()) held.edge = row[column];
   }
 
-  NORMD_DEVICE void deviations(const Held& held, float value, float& deviation_sum,
-                               float& square_sum) const {
-    ChainSums sums = {};
+  // As Slice has them.
+  NORMD_DEVICE void sums(const Held& held, float& sum, float& square_sum) const {
+    ChainSums chains_of = {};
 #pragma unroll
     for (int i = 0; i < packs; ++i) {
       float values[pack];
       to_floats(held.x[i], values);
 #pragma unroll
-      for (int k = 0; k < pack; ++k) sums.add(k, i == 0, values[k] - value);
+      for (int k = 0; k < pack; ++k) chains_of.add(k, i == 0, values[k]);
     }
-    sums.add(0, false, to_float(held.edge) - value);
-    deviation_sum = chains_total(sums.deviation);
-    square_sum = chains_total(sums.square);
+    chains_of.add(0, false, to_float(held.edge));
+    sum = chains_total(chains_of.deviation);
+    square_sum = chains_total(chains_of.square);
   }
-
-  // The same in a second pass, about what is not zero.
-  NORMD_DEVICE void deviations_again(const Held& held, float value, float& deviation_sum,
-                                     float& square_sum) const {
-    ChainSums sums = {};
+  NORMD_DEVICE void deviations(const Held& held, float value, float& deviation_sum,
+                               float& square_sum) const {
+    ChainSums chains_of = {};
 #pragma unroll
     for (int i = 0; i < packs; ++i) {
       Pack<x_type, pack> again = held.x[i];
@@ -113,11 +111,11 @@ struct PhasedSlice {
       float values[pack];
       to_floats(again, values);
 #pragma unroll
-      for (int k = 0; k < pack; ++k) sums.add(k, i == 0, owns(i) ? values[k] - value : 0.0f);
+      for (int k = 0; k < pack; ++k) chains_of.add(k, i == 0, owns(i) ? values[k] - value : 0.0f);
     }
-    sums.add(0, false, owns_edge() ? to_float(held.edge) - value : 0.0f);
-    deviation_sum = chains_total(sums.deviation);
-    square_sum = chains_total(sums.square);
+    chains_of.add(0, false, owns_edge() ? to_float(held.edge) - value : 0.0f);
+    deviation_sum = chains_total(chains_of.deviation);
+    square_sum = chains_total(chains_of.square);
   }
 
   // `y_behind`: elements that a pack of x lies behind where an access may begin, in y.

@@ -37,6 +37,12 @@ NORMD_DEVICE void group_barrier(int group) {
   asm volatile("bar.sync %0, %1;" ::"r"(group + 1), "n"(threads) : "memory");
 }
 
+// The assembler moves loads to where it likes them, past the sums that they should hide behind, but
+// none past this: an instruction that tells a profiler of an event.
+NORMD_DEVICE void loads_stay() {
+  asm volatile("pmevent 1;" ::: "memory");
+}
+
 template <typename T>
 NORMD_DEVICE T* shared_memory() {
   extern __shared__ __align__(128) unsigned char normd_shared[];
@@ -118,8 +124,8 @@ constexpr int access_bytes_max = 16;
 #endif
 
 // NORMD_LOAD(instruction, words): the instruction in three widths. All are volatile, which keeps
-// them where the text has them: before the reductions that hide their latency. None is `.nc`: the
-// assembler moves such loads past barriers, to where they are used.
+// them where the text has them as far as the compiler goes; for the assembler see loads_stay().
+// None is `.nc`: the assembler moves such loads past barriers, to where they are used.
 #define NORMD_LOAD_1(instruction) \
   asm volatile(instruction ".b32 %0, [%1];" : "=r"(word[0]) : "l"(address) : "memory")
 #define NORMD_LOAD_2(instruction)                    \

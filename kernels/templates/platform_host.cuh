@@ -45,6 +45,8 @@ NORMD_DEVICE void warp_barrier() {
   (void)host_runtime->shuffle_xor(0u, 0);
 }
 
+NORMD_DEVICE void loads_stay() {}
+
 template <typename T>
 NORMD_DEVICE T* shared_memory() {
   return static_cast<T*>(host_runtime->shared_memory());

@@ -137,6 +137,10 @@ NORMD_DEVICE RowMoments row_moments(const Moments& row, float epsilon) {
   return row_moments<fine>(row, divisor_of(row_columns), epsilon);
 }
 
+NORMD_DEVICE FirstMoments first_moments(float sum, float square_sum, float epsilon) {
+  return first_moments<fine>(sum, square_sum, divisor_of(row_columns), epsilon);
+}
+
 // A pack of x about the row's mean, in units of its deviation; not `from_base`: the base is zero.
 template <bool from_base = true>
 NORMD_DEVICE void normalise(const Pack<x_type, pack>& x, const RowMoments& moments,

@@ -33,6 +33,7 @@ struct Slice {
   int fewer = 0;  // packs, of this part
 
   NORMD_DEVICE int column(int i) const { return (member + i * width) * pack; }
+  NORMD_DEVICE int column_there(int i) const { return owns(i) ? column(i) : 0; }
   NORMD_DEVICE bool owns(int i) const {
     const int held = packs_fewer > 0 ? held_packs - fewer : held_packs;
     return (i + 1) * width <= held_packs - packs_fewer || member + i * width < held;
@@ -59,67 +60,75 @@ struct Slice {
     }
   }
 
-  // Sums of x - value and of its square.
-  NORMD_DEVICE void deviations(const Packs& x, float value, float& deviation_sum,
-                               float& square_sum) const {
-    ChainSums sums = {};
+  // Sums of x and of its square: what is not of the row is zero, and changes neither.
+  NORMD_DEVICE void sums(const Packs& x, float& sum, float& square_sum) const {
+    ChainSums chains_of = {};
 #pragma unroll
     for (int i = 0; i < packs; ++i) {
-      if (!owns(i)) continue;
       float values[pack];
       to_floats(x[i], values);
 #pragma unroll
-      for (int k = 0; k < pack; ++k) {
-        if (!whole_packs && column(i) + k >= row_columns) continue;
-        sums.add(k, i == 0, values[k] - value);
-      }
+      for (int k = 0; k < pack; ++k) chains_of.add(k, i == 0, values[k]);
     }
-    deviation_sum = chains_total(sums.deviation);
-    square_sum = chains_total(sums.square);
+    sum = chains_total(chains_of.deviation);
+    square_sum = chains_total(chains_of.square);
   }
 
-  // The same in a second pass, for which nothing but the packs is to be kept in registers.
-  NORMD_DEVICE void deviations_again(const Packs& x, float value, float& deviation_sum,
-                                     float& square_sum) const {
-    Packs again;
+  // Sums of x - value and of its square, in a second pass, for which nothing but the packs is to be
+  // kept in registers.
+  NORMD_DEVICE void deviations(const Packs& x, float value, float& deviation_sum,
+                               float& square_sum) const {
+    ChainSums chains_of = {};
 #pragma unroll
     for (int i = 0; i < packs; ++i) {
-      again[i] = x[i];
-      keep_packed(again[i]);
+      if (!owns(i)) continue;
+      Pack<x_type, pack> again = x[i];
+      keep_packed(again);
+      float values[pack];
+      to_floats(again, values);
+#pragma unroll
+      for (int k = 0; k < pack; ++k) {
+        if (!whole_packs && column(i) + k >= row_columns) continue;
+        chains_of.add(k, i == 0, values[k] - value);
+      }
     }
-    deviations(again, value, deviation_sum, square_sum);
+    deviation_sum = chains_total(chains_of.deviation);
+    square_sum = chains_total(chains_of.square);
   }
 
-  // Normalises, applies what `affine` holds, rounds once and stores. Where floats do not fit there
-  // is one text for all rows: of two, the compilers convert all of x ahead.
-  template <bool floats_fit, typename Affine>
-  NORMD_DEVICE void store(const Packs& x, const RowMoments& moments, const Affine& affine,
+  // Normalises, applies what `affine` holds, rounds once and stores, by one of two ways. The second
+  // has packs of its own: of two uses of the same, the compilers convert all of x ahead.
+  template <typename Affine>
+  NORMD_DEVICE void store(Packs& x, const RowMoments& moments, const Affine& affine,
                           y_type* row) const {
-    if (floats_fit && moments.base == 0.0f) {
+    if (moments.about_zero()) {
       store_about<false>(x, moments, affine, row);
     } else {
+      keep<false>(x);
       store_about<true>(x, moments, affine, row);
     }
   }
 
- private:
+  // Of rows that are known to have a base of zero; `from_base`: that may have another.
   template <bool from_base, typename Affine>
   NORMD_DEVICE void store_about(const Packs& x, const RowMoments& moments, const Affine& affine,
                                 y_type* row) const {
     y_type* const first = row + member * pack;
 #pragma unroll
     for (int i = 0; i < packs; ++i) {
-      if (!owns(i)) continue;
+      // Where reading gamma and beta cannot go wrong only the store depends on whose the pack is.
+      if (!Affine::anywhere && !owns(i)) continue;
       float values[pack];
       normalise<from_base>(x[i], moments, values);
       affine.apply(*this, i, values);
-      store_at(first + i * width * pack, column(i), from_floats<y_type>(values));
+      const Pack<y_type, pack> y = from_floats<y_type>(values);
+      if (owns(i)) store_at(first + i * width * pack, column(i), y);
     }
   }
 };
 
 // gamma and beta of a slice. Where registers allow, they are loaded before the reductions that hide
-// their latency and kept for every row of the thread; else each pack is loaded when it is used.
+// their latency, once for all rows of a thread; else each pack is loaded when it is used.
 template <typename OfSlice, int x_registers, int registers_there = registers_for(1)>
 struct Affine {
   static constexpr int packs = OfSlice::packs;
@@ -129,10 +138,11 @@ struct Affine {
       registers_there < registers_for(1) ? fewest_registers : other_registers;
   static constexpr bool held = x_registers + registers + others <= registers_there;
   static constexpr int held_registers = held ? registers : 0;
+  static constexpr bool anywhere = held;
 
   const NormArguments& arguments;
-  Pack<gamma_type, pack> gamma[has_gamma && held ? packs : 1];
-  Pack<beta_type, pack> beta[has_beta && held ? packs : 1];
+  Pack<gamma_type, pack> gamma[has_gamma && held ? packs : 1] = {};
+  Pack<beta_type, pack> beta[has_beta && held ? packs : 1] = {};
 
   NORMD_DEVICE explicit Affine(const NormArguments& of) : arguments(of) {}
 

@@ -13,6 +13,7 @@ struct BlockAffine {
       has_beta ? row_columns * static_cast<int>(sizeof(beta_type)) : 0;
   static constexpr int bytes = gamma_bytes + beta_bytes;
   static constexpr int piece = 16;  // bytes that a thread brings at a time
+  static constexpr bool anywhere = true;
 
   static_assert(affine_shared == 0 || (gamma_bytes % piece == 0 && beta_bytes % piece == 0),
                 "whole pieces");
@@ -43,8 +44,9 @@ struct BlockAffine {
 
   template <typename RowSlice>
   NORMD_DEVICE void apply(const RowSlice& slice, int i, float (&values)[pack]) const {
-    apply_shared(reinterpret_cast<const gamma_type*>(at(0)) + slice.column(i),
-                 reinterpret_cast<const beta_type*>(at(gamma_bytes)) + slice.column(i), values);
+    const int column = slice.column_there(i);
+    apply_shared(reinterpret_cast<const gamma_type*>(at(0)) + column,
+                 reinterpret_cast<const beta_type*>(at(gamma_bytes)) + column, values);
   }
 };
 

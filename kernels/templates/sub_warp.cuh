@@ -1,7 +1,8 @@
 // sub_warp: a group of `lanes_per_row` neighbouring lanes owns a row and keeps it in registers,
 // packed; groups of a warp own neighbouring rows, so that a warp's access is one stretch of memory.
-// Each group has `rows_per_group` rows in flight. x is read once and y written once; gamma and beta
-// are read once per thread. All exchange is by shuffles: no barrier, no shared memory.
+// Each group has `rows_per_group` rows, in flight together. x is read once and y written once;
+// gamma and beta are read once per thread. All exchange is by shuffles: no barrier, no shared
+// memory.
 // For narrow rows, from one element to a few thousand.
 #include "row_slice.cuh"
 #include "shared_affine.cuh"
@@ -29,37 +30,6 @@ NORMD_DEVICE void rescue_rows(const NormArguments& arguments, long long first, i
   }
 }
 
-// As moments_of() has it, for all rows of the warp together. A row that needs no second pass
-// keeps what the first one found, and so is as it would be beside any other.
-NORMD_DEVICE void moments_of_rows(const RowSlice& slice, RowSlice::Packs (&x)[rows_per_group],
-                                  Moments (&found)[rows_per_group]) {
-  float sums[2 * rows_per_group];
-#pragma unroll
-  for (int r = 0; r < rows_per_group; ++r) {
-    slice.deviations(x[r], 0.0f, sums[2 * r], sums[2 * r + 1]);
-  }
-  lanes_sums<lanes_per_row>(sums);
-  unsigned far = 0;
-#pragma unroll
-  for (int r = 0; r < rows_per_group; ++r) {
-    found[r] = moments_from(0.0f, sums[2 * r], sums[2 * r + 1], divisor_of(row_columns));
-    if (!near_enough(found[r], sums[2 * r], fine)) far |= 1u << r;
-  }
-  if (!warp_any<lanes_per_row>(far != 0)) return;
-#pragma unroll
-  for (int r = 0; r < rows_per_group; ++r) {
-    slice.deviations_again(x[r], found[r].correction, sums[2 * r], sums[2 * r + 1]);
-  }
-  lanes_sums<lanes_per_row>(sums);
-#pragma unroll
-  for (int r = 0; r < rows_per_group; ++r) {
-    if ((far >> r & 1u) == 0) continue;
-    found[r] = unless_drowned(
-        moments_from(found[r].correction, sums[2 * r], sums[2 * r + 1], divisor_of(row_columns)),
-        sums[2 * r]);
-  }
-}
-
 // The rows of a group lie at fixed distances where rows are contiguous.
 NORMD_DEVICE const x_type* x_of(const NormArguments& arguments, long long row, int r) {
   constexpr long long distance = groups_per_block;
@@ -72,51 +42,85 @@ NORMD_DEVICE y_type* y_of(const NormArguments& arguments, long long row, int r) 
   return y_row(arguments, row + r * distance);
 }
 
+// The rare way, by all lanes of a warp of which some row is not plain. A row is as it would be
+// beside any other. `row` is the group's first.
+template <typename RowAffine>
+NORMD_DEVICE void work_again(const NormArguments& arguments, long long row, const RowSlice& slice,
+                             RowSlice::Packs (&x)[rows_per_group],
+                             const FirstMoments (&first)[rows_per_group], const RowAffine& affine) {
+  float sums[2 * rows_per_group];
+#pragma unroll
+  for (int r = 0; r < rows_per_group; ++r) {
+    slice.template keep<false>(x[r]);
+    slice.deviations(x[r], first[r].found.correction, sums[2 * r], sums[2 * r + 1]);
+  }
+  lanes_sums<lanes_per_row>(sums);
+  unsigned rescue = 0;
+#pragma unroll
+  for (int r = 0; r < rows_per_group; ++r) {
+    const Moments found = first[r].near ? first[r].found
+                                        : second_moments(first[r].found.correction, sums[2 * r],
+                                                         sums[2 * r + 1], divisor_of(row_columns));
+    const RowMoments moments =
+        first[r].plain ? first[r].row : row_moments(found, arguments.epsilon);
+    if (moments.rescue) {
+      rescue |= 1u << r;
+    } else if (row + r * groups_per_block < arguments.rows) {
+      slice.template store_about<true>(x[r], moments, affine, y_of(arguments, row, r));
+      if (slice.member == 0) store_statistics(arguments, row + r * groups_per_block, moments);
+    }
+  }
+  if (warp_any<lanes_per_row>(rescue != 0)) rescue_rows(arguments, row, slice.member, rescue);
+}
+
 template <typename RowAffine>
 NORMD_DEVICE void work_on_rows(const NormArguments& arguments, RowAffine& affine) {
   constexpr bool floats_fit = fits_as_floats(rows_per_group * RowSlice::packs, 0, registers_there);
   const RowSlice slice{thread_index() % lanes_per_row};
   const int group = thread_index() / lanes_per_row;
   const long long rows = arguments.rows;
-  for (long long first = block_index() * rows_per_block; first < rows;
-       first += grid_blocks() * rows_per_block) {
-    const long long row = first + group;
-    // A row past the last one is zeros, and is not stored: every lane of a warp takes part in every
-    // shuffle.
-    const auto exists = [&](int r) { return row + r * groups_per_block < rows; };
-    RowSlice::Packs x[rows_per_group];
+  const long long row = block_index() * rows_per_block + group;
+  // A row past the last one is zeros, and is not stored: every lane of a warp takes part in every
+  // shuffle.
+  const auto exists = [&](int r) { return row + r * groups_per_block < rows; };
+  RowSlice::Packs x[rows_per_group];
 #pragma unroll
-    for (int r = 0; r < rows_per_group; ++r) {
-      if (exists(r)) {
-        slice.load(x_of(arguments, row, r), x[r]);
-      } else {
+  for (int r = 0; r < rows_per_group; ++r) {
+    if (exists(r)) {
+      slice.load(x_of(arguments, row, r), x[r]);
+    } else {
 #pragma unroll
-        for (int i = 0; i < RowSlice::packs; ++i) x[r][i] = Pack<x_type, pack>{};
-      }
+      for (int i = 0; i < RowSlice::packs; ++i) x[r][i] = Pack<x_type, pack>{};
     }
-    affine.ask(slice);
+  }
+  affine.ask(slice);
 
-    Moments found[rows_per_group];
-    moments_of_rows(slice, x, found);
-    affine.wait();
-
-    unsigned rescue = 0;
+  float sums[2 * rows_per_group];
 #pragma unroll
-    for (int r = 0; r < rows_per_group; ++r) {
-      slice.template keep<floats_fit>(x[r]);
-      const RowMoments moments = row_moments(found[r], arguments.epsilon);
-      if (moments.rescue) {
-        rescue |= 1u << r;
-      } else if (exists(r)) {
-        slice.template store<floats_fit>(x[r], moments, affine, y_of(arguments, row, r));
-        if (slice.member == 0) {
-          store_statistics(arguments, row + r * groups_per_block, moments);
-        }
-      }
-    }
-    if (warp_any<lanes_per_row>(rescue != 0)) {
-      rescue_rows(arguments, row, slice.member, rescue);
-    }
+  for (int r = 0; r < rows_per_group; ++r) {
+    slice.sums(x[r], sums[2 * r], sums[2 * r + 1]);
+  }
+  loads_stay();
+  lanes_sums<lanes_per_row>(sums);
+  affine.wait();
+
+  FirstMoments first[rows_per_group];
+  bool plain = true;
+#pragma unroll
+  for (int r = 0; r < rows_per_group; ++r) {
+    slice.template keep<floats_fit>(x[r]);
+    first[r] = first_moments(sums[2 * r], sums[2 * r + 1], arguments.epsilon);
+    plain = plain && (first[r].plain || !exists(r));
+  }
+  if (warp_any<lanes_per_row>(!plain)) {
+    work_again(arguments, row, slice, x, first, affine);
+    return;
+  }
+#pragma unroll
+  for (int r = 0; r < rows_per_group; ++r) {
+    if (!exists(r)) continue;
+    slice.template store_about<false>(x[r], first[r].row, affine, y_of(arguments, row, r));
+    if (slice.member == 0) store_statistics(arguments, row + r * groups_per_block, first[r].row);
   }
 }
 

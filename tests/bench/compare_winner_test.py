@@ -13,7 +13,7 @@ from bench.compare.grid import Case
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LAUNCH = ("entries=normd_kernel block=256 cluster=4 shared_bytes=1024 cooperative=0 "
-          "rows_per_block=2 blocks_per_row=4 resident=0 blocks_max=528 workspace_bytes=0 "
+          "rows_per_block=2 blocks_per_row=4 resident=0 strides=1 blocks_max=528 workspace_bytes=0 "
           "workspace_bytes_per_row=8")
 
 class LaunchTest(unittest.TestCase):
@@ -33,6 +33,10 @@ class LaunchTest(unittest.TestCase):
         self.assertEqual(launch.grid_blocks(parsed, 1, 100), 4)
         self.assertEqual(launch.grid_blocks(parsed, 5, 100), 12)
         self.assertEqual(launch.grid_blocks(parsed, 10 ** 6, 100), 528)
+        short = launch.parse_launch(LAUNCH.replace("strides=1", "strides=0"))
+        self.assertEqual(launch.grid_blocks(short, 264, 100), 528)
+        with self.assertRaisesRegex(ValueError, "265 rows"):
+            launch.grid_blocks(short, 265, 100)
         resident = launch.parse_launch(LAUNCH.replace("resident=0", "resident=1"))
         self.assertEqual(launch.grid_blocks(resident, 5, 100), 12)
         self.assertEqual(launch.grid_blocks(resident, 10 ** 6, 100), 100)

@@ -89,6 +89,7 @@ inline Launch any_launch() {
       .rows_per_block = *any_magnitude(1, std::int64_t{1} << 20),
       .blocks_per_row = *rc::gen::inRange(1, 1 << 10),
       .resident = *rc::gen::inRange(0, 2) == 1,
+      .strides = *rc::gen::inRange(0, 2) == 1,
       .blocks_max = *any_magnitude(1, 2147483647),
       .workspace_bytes = *any_magnitude(0, std::int64_t{1} << 40),
       .workspace_bytes_per_row = *any_magnitude(0, std::int64_t{1} << 30),

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "kernels/source.h"
 #include "tests/kernels/catalog_samples.h"
 
 namespace normd {
@@ -134,6 +135,7 @@ TEST(CatalogTest, the_grid_of_every_launch_covers_any_number_of_rows_once) {
     ASSERT_LT((groups - 1) * launch.rows_per_block, rows) << to_text(sample);
     ASSERT_TRUE(strides == 1 || blocks + launch.blocks_per_row > launch.blocks_max)
         << to_text(sample);
+    ASSERT_EQ(covers(launch, rows).has_value(), launch.strides || strides == 1) << to_text(sample);
     ASSERT_EQ(launch.block % 32, 0) << to_text(sample);
     ASSERT_LE(launch.block, sample.spec.threads_per_block_max) << to_text(sample);
     ASSERT_LE(launch.shared_bytes, sample.spec.shared_bytes_per_block_max) << to_text(sample);
@@ -200,6 +202,23 @@ TEST(CatalogTest, accesses_are_no_wider_than_the_rows_allow) {
   EXPECT_EQ(widest, 16);
 }
 
+// What the gate runs on few blocks follows from it.
+TEST(CatalogTest, a_launch_strides_where_its_text_asks_for_the_size_of_the_grid) {
+  std::mt19937 random(announced_seed());
+  for (const Sample& sample : covering(random, drawn_pool(random, all_specs(), 12))) {
+    const Launch launch = launch_of(sample.candidate, sample.problem, sample.spec);
+    const std::string text = render(sample.candidate, sample.problem, sample.spec).text;
+    bool asks = false;
+    for (std::size_t at = text.find("grid_blocks()"); at != std::string::npos;
+         at = text.find("grid_blocks()", at + 1)) {
+      const bool platform =
+          text.substr(at, 15) == "grid_blocks() {" || text.substr(at - 2, 2) == "->";
+      asks = asks || !platform;
+    }
+    EXPECT_EQ(launch.strides, asks) << to_text(sample);
+  }
+}
+
 // Several rows of a thread share an access, or an access the ends of two rows.
 TEST(CatalogTest, rows_of_a_few_elements_are_read_by_full_accesses_whatever_their_width) {
   for (const DType dtype : {DType::bf16, DType::fp32}) {
@@ -219,6 +238,18 @@ TEST(CatalogTest, rows_of_a_few_elements_are_read_by_full_accesses_whatever_thei
       EXPECT_LT(place - ranked.begin(), 10) << to_text(problem);
     }
   }
+  // Wider ones where threads do not meet in a bank.
+  const auto offered = [](std::int64_t columns, DType dtype) {
+    const Problem problem = square(100000, columns, dtype);
+    return !enumerate(*find_template("thread_rows"), problem, h200()).empty();
+  };
+  EXPECT_TRUE(offered(33, DType::bf16));
+  EXPECT_TRUE(offered(33, DType::fp32));
+  EXPECT_TRUE(offered(40, DType::bf16));
+  EXPECT_TRUE(offered(52, DType::fp32));
+  EXPECT_FALSE(offered(48, DType::bf16));
+  EXPECT_FALSE(offered(64, DType::bf16));
+  EXPECT_FALSE(offered(65, DType::bf16));
   Problem strided = square(100000, 7);
   strided.rows_layout = RowsLayout::strided;
   EXPECT_TRUE(enumerate(*find_template("thread_rows"), strided, h200()).empty());

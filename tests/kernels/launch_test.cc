@@ -56,11 +56,28 @@ TEST(launch, the_edges_of_the_grid_are_exact) {
   EXPECT_EQ(grid_blocks(launch, std::numeric_limits<std::int64_t>::max()), 2147483647);
 }
 
+TEST(launch, a_grid_that_leaves_rows_out_is_refused_unless_its_blocks_stride) {
+  Launch launch = usual;
+  launch.rows_per_block = 4;
+  launch.blocks_per_row = 2;
+  launch.blocks_max = 7;  // three groups of blocks
+  EXPECT_TRUE(covers(launch, 1 << 20));
+  launch.strides = false;
+  EXPECT_TRUE(covers(launch, 0));
+  EXPECT_TRUE(covers(launch, 12));
+  const auto left_out = covers(launch, 13);
+  ASSERT_FALSE(left_out);
+  EXPECT_EQ(left_out.error().field, "rows");
+  launch.blocks_max = 2147483647;
+  EXPECT_TRUE(covers(launch, std::int64_t{4} * (2147483647 / 2)));
+  EXPECT_FALSE(covers(launch, std::int64_t{4} * (2147483647 / 2) + 1));
+}
+
 TEST(launch, the_text_is_pinned) {
   EXPECT_EQ(to_text(usual),
             "entries=normd_kernel block=256 cluster=1 shared_bytes=64 cooperative=0 "
-            "rows_per_block=1 blocks_per_row=1 resident=0 blocks_max=2147483647 workspace_bytes=0 "
-            "workspace_bytes_per_row=0");
+            "rows_per_block=1 blocks_per_row=1 resident=0 strides=1 blocks_max=2147483647 "
+            "workspace_bytes=0 workspace_bytes_per_row=0");
 }
 
 TEST(launch, every_launch_comes_back_from_its_text) {
@@ -87,6 +104,7 @@ TEST(launch, a_text_out_of_range_names_the_field) {
   EXPECT_EQ(field_of("shared_bytes=64", "shared_bytes=-1"), "shared_bytes");
   EXPECT_EQ(field_of("cooperative=0", "cooperative=2"), "cooperative");
   EXPECT_EQ(field_of("resident=0", "resident=2"), "resident");
+  EXPECT_EQ(field_of("strides=1", "strides=2"), "strides");
   EXPECT_EQ(field_of("rows_per_block=1", "rows_per_block=0"), "rows_per_block");
   EXPECT_EQ(field_of("blocks_per_row=1", "blocks_per_row=0"), "blocks_per_row");
   EXPECT_EQ(field_of("blocks_max=2147483647", "blocks_max=2147483648"), "blocks_max");

@@ -46,7 +46,7 @@ std::string describe(const CheckRecord& record, std::string_view where) {
 // One candidate going through; each step returns false once the verdict is set.
 class Passage {
  public:
-  Passage(const GateParts& parts, Kernel& kernel, Kernel& on_few_blocks, const Tolerance& tolerance)
+  Passage(const GateParts& parts, Kernel& kernel, Kernel* on_few_blocks, const Tolerance& tolerance)
       : parts_(parts), kernel_(kernel), on_few_blocks_(on_few_blocks), tolerance_(tolerance) {}
 
   Verdict run() {
@@ -155,10 +155,11 @@ class Passage {
   }
 
   bool on_few_blocks(std::int64_t rows) {
+    if (on_few_blocks_ == nullptr) return true;
     return ok(parts_.kinds->poison_outputs()) &&
-           launch(on_few_blocks_, parts_.kinds->arguments(rows)) &&
+           launch(*on_few_blocks_, parts_.kinds->arguments(rows)) &&
            same_bits(rows, false,
-                     "a run on " + std::to_string(on_few_blocks_.launch().blocks_max) + " blocks");
+                     "a run on " + std::to_string(on_few_blocks_->launch().blocks_max) + " blocks");
   }
 
   bool in_place(std::int64_t rows) {
@@ -203,7 +204,7 @@ class Passage {
 
   const GateParts& parts_;
   Kernel& kernel_;
-  Kernel& on_few_blocks_;
+  Kernel* on_few_blocks_;
   const Tolerance& tolerance_;
   Verdict verdict_;
 };
@@ -223,12 +224,13 @@ std::int64_t kinds_rows(const Problem& problem, const DeviceSpec& spec) {
 
 Launch few_blocks(const Launch& launch, std::int64_t rows) {
   const std::int64_t groups = std::clamp<std::int64_t>(rows / (4 * launch.rows_per_block), 1, 3);
+  if (!launch.strides) return launch;
   Launch few = launch;
   few.blocks_max = std::min(launch.blocks_max, groups * launch.blocks_per_row);
   return few;
 }
 
-Verdict run_gate(const GateParts& parts, Kernel& kernel, Kernel& on_few_blocks,
+Verdict run_gate(const GateParts& parts, Kernel& kernel, Kernel* on_few_blocks,
                  const Tolerance& tolerance) {
   return Passage(parts, kernel, on_few_blocks, tolerance).run();
 }

@@ -26,13 +26,15 @@ struct GateParts {
 };
 
 // The launch of a candidate on so few blocks that each takes several rows in turn, over what the
-// row before has left in shared memory. Its bits must be those of the whole grid.
+// row before has left in shared memory; as it is where blocks do not stride. Its bits must be those
+// of the whole grid.
 Launch few_blocks(const Launch& launch, std::int64_t rows);
 
-// `on_few_blocks` is the same binary loaded with that launch, for the rows of `kinds`.
+// `on_few_blocks` is the same binary loaded with that launch, for the rows of `kinds`; null where
+// blocks do not stride.
 // kind `measured` (without measurements) when everything holds; else `refused` with the first
 // reason, or `not_tried` when memory or the device failed for outside reasons.
-Verdict run_gate(const GateParts& parts, Kernel& kernel, Kernel& on_few_blocks,
+Verdict run_gate(const GateParts& parts, Kernel& kernel, Kernel* on_few_blocks,
                  const Tolerance& tolerance);
 
 }  // namespace normd

@@ -114,7 +114,7 @@ Result<TrialBench::LoadedCandidate> TrialBench::load(const Binary& binary, const
 }
 
 Verdict TrialBench::pass_gate(const Candidate& candidate, const LoadedCandidate& loaded,
-                              Kernel& on_few_blocks) {
+                              Kernel* on_few_blocks) {
   const Template& entry = template_of(candidate);
   const Tolerance tolerance{.grade = entry.grade,
                             .sequential_adds = entry.sequential_adds(candidate, problem_)};
@@ -134,7 +134,7 @@ TrialBench::Tried TrialBench::try_candidate(int number, const Candidate& candida
   auto loaded = load(binary, launch);
   // For the gate alone.
   Result<std::unique_ptr<Kernel>> on_few_blocks(nullptr);
-  if (loaded && !passed_before) {
+  if (loaded && !passed_before && launch.strides) {
     on_few_blocks = device_->load(binary, few_blocks(launch, kinds_->problem().rows));
   }
   if (!loaded || !on_few_blocks) {
@@ -147,7 +147,7 @@ TrialBench::Tried TrialBench::try_candidate(int number, const Candidate& candida
   }
   tried.resources = loaded->kernel->resources();
   tried.verdict.kind = VerdictKind::measured;
-  if (!passed_before) tried.verdict = pass_gate(candidate, *loaded, **on_few_blocks);
+  if (!passed_before) tried.verdict = pass_gate(candidate, *loaded, on_few_blocks->get());
   if (tried.verdict.kind == VerdictKind::measured) candidates_[number] = std::move(*loaded);
   return tried;
 }

@@ -57,7 +57,7 @@ class TrialBench {
   void clear();
   Result<LoadedCandidate> load(const Binary& binary, const Launch& launch);
   Verdict pass_gate(const Candidate& candidate, const LoadedCandidate& loaded,
-                    Kernel& on_few_blocks);
+                    Kernel* on_few_blocks);
 
   std::unique_ptr<Device> device_;
   DeviceTurn turn_;

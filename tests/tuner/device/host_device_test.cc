@@ -90,6 +90,21 @@ TEST(HostDeviceTest, a_cubin_and_a_cooperative_launch_of_clusters_are_refused) {
   EXPECT_EQ(device->load(*binary, launch).error().code, ErrorCode::failed_precondition);
 }
 
+TEST(HostDeviceTest, a_grid_that_would_leave_rows_out_is_not_launched) {
+  const auto device = host_device();
+  Launch launch = launch_of({.entry = "geometry"});
+  launch.strides = false;
+  launch.blocks_max = 2;
+  const auto kernel = device->load(*binary, launch);
+  ASSERT_TRUE(kernel);
+  DeviceArray<float> y(*device, 2 * 96);
+  const NormArguments arguments{.y = y.address()};
+  EXPECT_TRUE(device->launch({kernel->get(), bytes_of(arguments), 2}));
+  const auto left_out = device->launch({kernel->get(), bytes_of(arguments), 3});
+  ASSERT_FALSE(left_out);
+  EXPECT_EQ(left_out.error().field, "rows");
+}
+
 // Equal bytes loaded twice must not share their state, nor may a later object be taken for one that
 // was loaded from the same descriptor number.
 TEST(HostDeviceTest, kernels_loaded_side_by_side_are_their_own) {

@@ -83,9 +83,9 @@ struct Width {
   bool shifted = false;  // tensors that begin on an element and no better
 };
 
-constexpr Width widths[] = {{1},     {3},      {5},          {7},         {8},     {64},
-                            {1000},  {1001},   {4096},       {8191},      {12288}, {16384},
-                            {65536}, {262144}, {1001, true}, {2048, true}};
+constexpr Width widths[] = {{1},     {3},     {5},      {7},          {8},         {33},
+                            {64},    {1000},  {1001},   {4096},       {8191},      {12288},
+                            {16384}, {65536}, {262144}, {1001, true}, {2048, true}};
 
 Problem problem_of(const Width& width, DType dtype) {
   return {.rows = 1,

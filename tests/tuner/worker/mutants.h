@@ -19,11 +19,22 @@ struct Change {
   std::string to;
 };
 
-inline const Change no_second_pass{
-    "if (near_enough(found, deviation_sum, fine)) return found;", "return found;"};
+// Of block_registers, which problem_of() is for.
+inline const Change no_second_pass{"const bool near = near_enough(found, sum, fine);",
+                                   "const bool near = true;"};
 inline const std::vector<Change> wrong_epsilon = {
-    {"const float v = count.divide(row.squares) + epsilon;",
-     "const float v = count.divide(row.squares) + 1.01f * epsilon;"}};
+    {"const float v = count.divide(found.squares) + epsilon;",
+     "const float v = count.divide(found.squares) + 1.01f * epsilon;"}};
+
+// By every thread that has a row, before anything else.
+inline std::vector<Change> at_the_start(const std::string& statement) {
+  return {{"  RowSlice::Packs x;\n", "  " + statement + "\n  RowSlice::Packs x;\n"}};
+}
+// By one thread of each plain row.
+inline std::vector<Change> at_the_end(const std::string& statement) {
+  const std::string before = "if (slice.member == 0) store_statistics(arguments, row, first.row);";
+  return {{before, before + "\nif (slice.member == 0) {\n" + statement + "\n}"}};
+}
 
 // An odd width, and several warps per row. Strided rows keep the alignment of their class, so that
 // packs are wide and the last one is partial.

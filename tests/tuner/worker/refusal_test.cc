@@ -13,19 +13,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Once per launch, before anything is read.
-std::vector<Change> at_the_start(const std::string& statement) {
-  return {{"const long long rows = arguments.rows;",
-           "const long long rows = arguments.rows;\n"
-           "if (block_index() == 0 && thread_index() == 0) { " +
-               statement + " }\nblock_barrier();"}};
+// Once per launch, before the first row is read.
+std::vector<Change> once_at_the_start(const std::string& statement) {
+  return at_the_start("if (block_index() == 0 && thread_index() == 0) { " + statement +
+                      " }\nblock_barrier();");
 }
 
-std::vector<Change> at_the_end(const std::string& statement) {
-  return {{"if (slice.member == 0) store_statistics(arguments, row, moments);",
-           "if (slice.member == 0) { store_statistics(arguments, row, moments);\n"
-           "if (arguments.x != arguments.y && row == 0) { " +
-               statement + " } }"}};
+std::vector<Change> once_at_the_end(const std::string& statement) {
+  return at_the_end("if (arguments.x != arguments.y && row == 0) { " + statement + " }");
 }
 
 class Refused : public testing::Test {
@@ -70,7 +65,7 @@ TEST_F(RefusedOnABench, an_overwriting_candidate_spoils_nothing_for_the_next_one
       "arguments.mean[-1] = 0; arguments.rstd[-1] = 0;",
   };
   for (const std::string& write : writes) {
-    EXPECT_EQ(verdict_of(at_the_end(write)).kind, VerdictKind::refused) << write;
+    EXPECT_EQ(verdict_of(once_at_the_end(write)).kind, VerdictKind::refused) << write;
     const Verdict next = verdict_of({});
     EXPECT_EQ(next.kind, VerdictKind::measured) << "after " << write << ": " << next.detail;
   }
@@ -78,8 +73,8 @@ TEST_F(RefusedOnABench, an_overwriting_candidate_spoils_nothing_for_the_next_one
 
 // The checker reads x as it is: a change that comes before the reading is no wrong result to it.
 TEST_F(RefusedOnABench, an_input_that_changes_only_at_a_measured_row_count_is_seen) {
-  const Verdict verdict = verdict_of(
-      at_the_start("if (rows == 5) const_cast<x_type*>(x_row(arguments, 3))[7] = x_type{};"));
+  const Verdict verdict = verdict_of(once_at_the_start(
+      "if (arguments.rows == 5) const_cast<x_type*>(x_row(arguments, 3))[7] = x_type{};"));
   EXPECT_EQ(verdict.kind, VerdictKind::refused);
   EXPECT_EQ(reason_name(verdict.reason), reason_name(Reason::input_overwritten)) << verdict.detail;
   EXPECT_NE(verdict.detail.find("5 rows"), std::string::npos) << verdict.detail;
@@ -112,7 +107,7 @@ TEST_F(RefusedByAWorker, wrong_bytes_are_seen_by_two_processes) {
 }
 
 TEST_F(RefusedByAWorker, more_wrong_candidates_than_a_worker_may_die_end_no_tuning) {
-  const auto wrong = at_the_end("const_cast<x_type*>(x_row(arguments, 0))[0] = x_type{};");
+  const auto wrong = once_at_the_end("const_cast<x_type*>(x_row(arguments, 0))[0] = x_type{};");
   for (int number = 0; number < 10; ++number) EXPECT_EQ(tried(number, wrong).sightings, 2);
   EXPECT_EQ(tried(10, {}).verdict.kind, VerdictKind::measured);
 }

@@ -66,8 +66,8 @@ std::optional<Case> first_case(const Template& entry, const Widths& widths, DTyp
   return std::nullopt;
 }
 
-// Rows for a few blocks to take several turns each, the last of them not full; fewer where so many
-// would take a sanitizer too long.
+// Rows for a few blocks to take several turns each, if they stride, the last of them not full;
+// fewer where so many would take a sanitizer too long.
 std::int64_t rows_for(const Launch& launch, std::int64_t columns) {
   const std::int64_t turns = 8 * launch.rows_per_block + launch.rows_per_block / 2 + 1;
   return std::min(turns, (std::int64_t{1} << 20) / columns + 3);

@@ -46,12 +46,12 @@ TEST_F(Stopwatched, strided_rows_are_timed_at_strides_that_keep_the_promised_ali
                         .y = DType::fp32,
                         .rows_layout = RowsLayout::strided,
                         .align_bytes = 16};
-  const auto done = timed(
-      problem, {{"const long long rows = arguments.rows;",
-                 "const long long rows = arguments.rows;\n"
-                 "if (arguments.x_row_stride <= arguments.columns || arguments.x_row_stride % 8 || "
-                 "arguments.y_row_stride <= arguments.columns || arguments.y_row_stride % 4) "
-                 "*(volatile int*)8 = 1;"}});
+  const auto done =
+      timed(problem,
+            at_the_start(
+                "if (arguments.x_row_stride <= arguments.columns || arguments.x_row_stride % 8 || "
+                "arguments.y_row_stride <= arguments.columns || arguments.y_row_stride % 4) "
+                "*(volatile int*)8 = 1;"));
   EXPECT_TRUE(done) << done.error().message;
 }
 

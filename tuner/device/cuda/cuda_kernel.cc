@@ -222,6 +222,7 @@ Result<void> CudaKernel::check_cluster(CUfunction function, const std::string& e
 Result<void> CudaKernel::enqueue(std::span<const std::byte> arguments, std::int64_t rows) {
   const std::int64_t blocks = grid_blocks(launch_, rows);
   if (blocks == 0) return {};
+  if (auto covered = covers(launch_, rows); !covered) return covered;
   if (argument_bytes_ != 0 && argument_bytes_ != arguments.size()) {
     return fail(ErrorCode::failed_precondition,
                 entry_names_.front() + " was compiled with an argument of " +

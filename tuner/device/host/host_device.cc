@@ -145,6 +145,7 @@ Result<void> HostDevice::run(const OwnedKernelCall& call) {
   const Launch& launch = call.kernel->launch();
   const std::int64_t blocks = grid_blocks(launch, call.rows);
   if (blocks == 0) return {};
+  if (auto covered = covers(launch, call.rows); !covered) return covered;
   if (auto within = check_limits(launch); !within) return within;
   for (std::size_t i = 0; i < launch.entries.size(); ++i) {
     const Grid grid{.name = launch.entries[i],

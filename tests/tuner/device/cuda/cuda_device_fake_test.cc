@@ -143,6 +143,17 @@ TEST_F(FakeDeviceTest, the_grid_follows_from_the_launch_and_the_rows) {
   EXPECT_FALSE(fake_->launches.back().cooperative);
 }
 
+TEST_F(FakeDeviceTest, a_grid_that_would_leave_rows_out_is_not_launched) {
+  const auto kernel = load({.block = 256, .rows_per_block = 4, .strides = false, .blocks_max = 3});
+  ASSERT_TRUE(device_->launch({.kernel = kernel.get(), .arguments = arguments_, .rows = 12}));
+  const auto left_out =
+      device_->launch({.kernel = kernel.get(), .arguments = arguments_, .rows = 13});
+  ASSERT_FALSE(left_out);
+  EXPECT_EQ(left_out.error().code, ErrorCode::invalid_argument);
+  EXPECT_EQ(left_out.error().field, "rows");
+  EXPECT_EQ(fake_->launches.size(), 1u);
+}
+
 TEST_F(FakeDeviceTest, no_rows_launch_nothing) {
   const auto kernel = load({.block = 256});
   ASSERT_TRUE(device_->launch({.kernel = kernel.get(), .arguments = arguments_, .rows = 0}));
