@@ -19,7 +19,12 @@
 namespace normd {
 namespace {
 
+// Under a sanitizer the numbers are the same and every row takes ten times as long.
+#if defined(__SANITIZE_ADDRESS__)
+constexpr std::int64_t widths[] = {40, 1001};
+#else
 constexpr std::int64_t widths[] = {16, 40, 250, 256, 1000, 1001, 4096, 16384, 65536};
+#endif
 constexpr double means[] = {0, 0.5, 1.7, 3, 10, 1000};
 constexpr std::uint32_t seeds = 1;
 
