@@ -40,7 +40,7 @@ std::int64_t rows_per_block(const Candidate& candidate) {
 // Beside x, at the least: less than nothing asks for, since the compilers hold back. The exact way
 // of an fp32 y takes more.
 int capped_registers(const Problem& problem) {
-  return problem.y == DType::fp32 ? 34 : 24;
+  return problem.y == DType::fp32 ? 34 : 26;
 }
 
 bool sub_warp_fits(const Candidate& candidate, const Problem& problem, const DeviceSpec& spec) {
