@@ -7,18 +7,25 @@
 
 namespace normd {
 
-std::int64_t grid_blocks(const Launch& launch, std::int64_t rows) {
+namespace {
+
+// Groups of blocks, each of which has rows_per_block rows: for so many rows, and at the most.
+std::int64_t groups_for(const Launch& launch, std::int64_t rows) {
   NORMD_CHECK(launch.rows_per_block > 0 && launch.blocks_per_row > 0);
-  if (rows <= 0) return 0;
-  const std::int64_t groups = (rows - 1) / launch.rows_per_block + 1;
-  const std::int64_t groups_max =
-      std::max<std::int64_t>(1, launch.blocks_max / launch.blocks_per_row);
-  return std::min(groups, groups_max) * launch.blocks_per_row;
+  return rows <= 0 ? 0 : (rows - 1) / launch.rows_per_block + 1;
+}
+std::int64_t groups_max(const Launch& launch) {
+  return std::max<std::int64_t>(1, launch.blocks_max / launch.blocks_per_row);
+}
+
+}  // namespace
+
+std::int64_t grid_blocks(const Launch& launch, std::int64_t rows) {
+  return std::min(groups_for(launch, rows), groups_max(launch)) * launch.blocks_per_row;
 }
 
 Result<void> covers(const Launch& launch, std::int64_t rows) {
-  const std::int64_t groups = launch.blocks_max / launch.blocks_per_row;
-  if (launch.strides || rows <= 0 || (rows - 1) / launch.rows_per_block < groups) return {};
+  if (launch.strides || groups_for(launch, rows) <= groups_max(launch)) return {};
   return fail(
       ErrorCode::invalid_argument,
       std::to_string(rows) + " rows are more than a grid covers: its blocks do not stride, " +

@@ -95,6 +95,7 @@ NORMD_DEVICE Moments moments_of_sums(const RowSlice& slice, const Packs& x, floa
   return second_moments_of_slice(slice, x, found.correction, count, scratch);
 }
 
+// The same, with the sums taken here.
 template <bool fine, typename RowSlice, typename Packs, typename Scratch>
 NORMD_DEVICE Moments moments_of_slice(const RowSlice& slice, const Packs& x, const Divisor& count,
                                       Scratch& scratch) {

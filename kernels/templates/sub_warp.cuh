@@ -1,9 +1,8 @@
 // sub_warp: a group of `lanes_per_row` neighbouring lanes owns a row and keeps it in registers,
 // packed; groups of a warp own neighbouring rows, so that a warp's access is one stretch of memory.
 // Each group has `rows_per_group` rows, in flight together. x is read once and y written once;
-// gamma and beta are read once per thread. All exchange is by shuffles: no barrier, no shared
-// memory.
-// For narrow rows, from one element to a few thousand.
+// gamma and beta are read once per thread, or once per block into shared memory. All exchange
+// between lanes is by shuffles. For narrow rows, from one element to a few thousand.
 #include "row_slice.cuh"
 #include "shared_affine.cuh"
 
