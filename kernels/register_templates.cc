@@ -15,6 +15,10 @@ namespace {
 constexpr int rows_per_block_choices[] = {1, 2, 4};
 constexpr int packs_choices[] = {1, 2, 3, 4, 5, 6, 8, 12, 16};
 
+// Narrower rows are soon done, and few threads wait for two long ones.
+constexpr std::int64_t two_rows_bytes_min = 10240;
+constexpr int two_rows_threads_min = 160;
+
 // Beside x, gamma and beta, where nothing keeps the compilers from it.
 constexpr int taken_unasked = 45;
 
@@ -50,11 +54,17 @@ std::vector<Axis> block_registers_axes(const Problem& problem, const DeviceSpec&
       {"threads", threads},
       {"vector_bytes", vector_bytes},
       {"rows_per_block", {std::begin(rows_per_block_choices), std::end(rows_per_block_choices)}},
+      {"rows_per_group", {1, 2}},
       {"threads_per_sm", {0, 768, 1024}}};
 }
 
+// Of warps that share a row.
+int groups_of(const Candidate& candidate) {
+  return candidate.value("rows_per_block") / candidate.value("rows_per_group");
+}
+
 int row_threads_of(const Candidate& candidate) {
-  return candidate.value("threads") / candidate.value("rows_per_block");
+  return candidate.value("threads") / groups_of(candidate);
 }
 
 // As block_registers.cuh has it; 0: as many blocks as happen to fit.
@@ -74,35 +84,42 @@ SliceShape block_shape(const Candidate& candidate, const Problem& problem) {
 bool block_registers_fits(const Candidate& candidate, const Problem& problem,
                           const DeviceSpec& spec) {
   const int threads = candidate.value("threads");
-  const int rows_per_block = candidate.value("rows_per_block");
-  if (threads % (rows_per_block * 32) != 0) return false;
+  const int rows_per_group = candidate.value("rows_per_group");
+  if (candidate.value("rows_per_block") % rows_per_group != 0) return false;
+  const int groups = groups_of(candidate);
+  if (threads % (groups * 32) != 0) return false;
   const std::vector<int> choices = row_threads_choices(problem, candidate.value("vector_bytes"));
   if (std::find(choices.begin(), choices.end(), row_threads_of(candidate)) == choices.end()) {
     return false;
   }
-  // Several rows share a block only to make a small block larger.
-  if (rows_per_block > 1 && threads > 256) return false;
+  // Several groups share a block only to make a small block larger.
+  if (groups > 1 && threads > 256) return false;
+  if (rows_per_group > 1 && (groups > 1 || threads < two_rows_threads_min ||
+                             bytes_of(problem.columns, problem.x) < two_rows_bytes_min)) {
+    return false;
+  }
   const SliceShape shape = block_shape(candidate, problem);
-  if (shape.elements() > 128) return false;
+  if (rows_per_group * shape.elements() > 128) return false;
+  const std::int64_t x_registers = rows_per_group * shape.x_registers;
   const int blocks = blocks_wanted(candidate);
   const int registers = registers_max(threads * blocks, spec);
-  if (shape.x_registers + others(candidate) > registers) return false;
+  if (x_registers + others(candidate) > registers) return false;
   // Asked for only where so many blocks would otherwise hardly fit.
   return candidate.value("threads_per_sm") == 0 ||
-         (blocks > 1 && shape.x_registers + shape.affine_registers + taken_unasked > registers);
+         (blocks > 1 && x_registers + shape.affine_registers + taken_unasked > registers);
 }
 
 // As RowScratch of templates/row_reduce.cuh lays it out; the text asserts that both agree.
-int scratch_bytes(int row_warps, int rows_per_block) {
+int scratch_bytes(int row_warps, int rows_held, int rows_together = 1) {
   if (row_warps == 1) return 0;
-  const int doubles_bytes = rows_per_block == 1 ? 8 * ((row_warps + 1) / 2 * 2) : 0;
-  return doubles_bytes + 4 * row_scratch_floats(row_warps) * rows_per_block;
+  const int doubles_bytes = rows_held == 1 ? 8 * ((row_warps + 1) / 2 * 2) : 0;
+  return doubles_bytes + 4 * row_scratch_floats(row_warps, rows_together) * rows_held;
 }
 
 Launch block_registers_launch(const Candidate& candidate, const Problem&, const DeviceSpec&) {
-  const int rows_per_block = candidate.value("rows_per_block");
-  return one_turn(candidate.value("threads"), rows_per_block,
-                  scratch_bytes(row_threads_of(candidate) / 32, rows_per_block));
+  return one_turn(candidate.value("threads"), candidate.value("rows_per_block"),
+                  scratch_bytes(row_threads_of(candidate) / 32, groups_of(candidate),
+                                candidate.value("rows_per_group")));
 }
 
 Plan block_registers_plan(const Candidate& candidate, const Problem& problem,
@@ -110,7 +127,9 @@ Plan block_registers_plan(const Candidate& candidate, const Problem& problem,
   const SliceShape shape = block_shape(candidate, problem);
   const int threads = candidate.value("threads");
   const int row_warps = row_threads_of(candidate) / 32;
-  const std::int64_t held = shape.x_registers + shape.affine_registers + others(candidate);
+  const int rows_per_group = candidate.value("rows_per_group");
+  const std::int64_t x_registers = rows_per_group * shape.x_registers;
+  const std::int64_t held = x_registers + shape.affine_registers + others(candidate);
   const bool affine_held = held <= registers_max(threads * blocks_wanted(candidate), spec);
   const double reduction =
       (5 * shuffle_cycles +
@@ -118,14 +137,13 @@ Plan block_registers_plan(const Candidate& candidate, const Problem& problem,
             ? 0
             : barrier_cycles + shuffle_cycles * std::bit_width(static_cast<unsigned>(row_warps))));
   return {
-      .registers = static_cast<int>(affine_held ? shape.x_registers + shape.affine_registers + 28
-                                                : shape.x_registers + 28),
-      .bytes_in_flight =
-          static_cast<double>(shape.packs) * candidate.value("vector_bytes") * threads,
-      .chain_cycles =
-          reduction +
-          element_cycles * static_cast<double>(shape.elements()) * std::max(1.0, threads / 128.0) +
-          static_cast<double>(threads) / 4,
+      .registers = static_cast<int>(x_registers + (affine_held ? shape.affine_registers : 0) + 28),
+      .bytes_in_flight = static_cast<double>(rows_per_group * shape.packs) *
+                         candidate.value("vector_bytes") * threads,
+      .chain_cycles = reduction +
+                      element_cycles * static_cast<double>(rows_per_group * shape.elements()) *
+                          std::max(1.0, threads / 128.0) +
+                      static_cast<double>(threads) / 4,
       .memory_trips = affine_held ? 1.0 : 1.5,
       .element_instructions = element_instructions(shape.pack)};
 }

@@ -44,8 +44,8 @@ std::int64_t bytes_of(std::int64_t columns, const std::optional<DType>& dtype) {
   return dtype ? columns * static_cast<std::int64_t>(size_bytes(*dtype)) : 0;
 }
 
-int row_scratch_floats(int row_warps) {
-  return row_warps == 1 ? 0 : 4 * ((row_warps + 3) / 4 * 4);
+int row_scratch_floats(int row_warps, int rows_together) {
+  return row_warps == 1 ? 0 : 4 * rows_together * ((row_warps + 3) / 4 * 4);
 }
 
 bool shared_memory_holds(int blocks, std::int64_t shared_bytes, const DeviceSpec& spec) {

@@ -32,8 +32,9 @@ int registers_max(int block_threads, const DeviceSpec& spec);
 // What so many columns of a tensor take; nothing where the problem has no such tensor.
 std::int64_t bytes_of(std::int64_t columns, const std::optional<DType>& dtype);
 
-// Floats of RowScratch (templates/row_reduce.cuh) for one row that `row_warps` warps share.
-int row_scratch_floats(int row_warps);
+// Floats of RowScratch (templates/row_reduce.cuh) for one row that `row_warps` warps share, or for
+// so many at once.
+int row_scratch_floats(int row_warps, int rows_together = 1);
 
 // Whether so many blocks with that much dynamic shared memory each share a multiprocessor.
 bool shared_memory_holds(int blocks, std::int64_t shared_bytes, const DeviceSpec& spec);

@@ -2,28 +2,30 @@
 
 #include <algorithm>
 
+#include "kernels/register_costs.h"
 #include "kernels/slice_shape.h"
 #include "kernels/text_expansion.h"
 
 namespace normd {
 namespace {
 
-constexpr int threads_choices[] = {128, 256};
+constexpr int threads_choices[] = {64, 128};
 constexpr int rows_per_thread_choices[] = {1, 2, 4, 8, 16, 32, 64};
-constexpr int blocks_per_sm_choices[] = {0, 2, 3, 4, 6, 8};
 
 // Up to so many, any rows; up to so many, those whose chunks are an odd number of accesses, so that
 // threads do not meet in a bank. Wider rows have lanes enough to share them.
 constexpr std::int64_t any_columns_max = 32;
-constexpr std::int64_t columns_max = 64;
+constexpr std::int64_t columns_max = 104;
 
 // Of x, that a thread has on their way: an access of its own at the least, 32 registers at the
 // most, and of wide rows one, or two that begin on a word together.
 constexpr std::int64_t thread_bytes_min = 16;
 constexpr std::int64_t thread_bytes_max = 128;
 constexpr std::int64_t wide_thread_bytes_max = 208;
-// Of blocks that do not stay, that are to fit a multiprocessor, as thread_rows.cuh has it.
-constexpr int threads_per_sm_min = 384;
+// As thread_rows.cuh has them: threads that are to fit a multiprocessor, and the widest rows that
+// are held as floats.
+constexpr int threads_resident = 512;
+constexpr std::int64_t columns_held = 24;
 
 std::int64_t thread_bytes(const Candidate& candidate, const Problem& problem) {
   return candidate.value("rows_per_thread") * bytes_of(problem.columns, problem.x);
@@ -31,12 +33,6 @@ std::int64_t thread_bytes(const Candidate& candidate, const Problem& problem) {
 
 std::int64_t affine_floats_of(const Problem& problem) {
   return ((problem.gamma ? 1 : 0) + (problem.beta ? 1 : 0)) * problem.columns;
-}
-
-// As thread_rows.cuh lays it out; the text asserts that both agree.
-std::int64_t shared_bytes_of(const Candidate& candidate, const Problem& problem) {
-  return (4 * affine_floats_of(problem) + 15) / 16 * 16 +
-         candidate.value("threads") * thread_bytes(candidate, problem);
 }
 
 // That a thread works on at once: rows_in_chunk() of thread_rows.cuh.
@@ -50,6 +46,17 @@ std::int64_t chunk_rows(const Problem& problem, std::int64_t rows_per_thread) {
 }
 std::int64_t chunk_elements(const Candidate& candidate, const Problem& problem) {
   return chunk_rows(problem, candidate.value("rows_per_thread")) * problem.columns;
+}
+
+// As thread_rows.cuh lays it out; the text asserts that both agree. Of accesses of 16 bytes alone
+// a chunk may be an even number, which the gap between chunks makes odd.
+std::int64_t shared_bytes_of(const Candidate& candidate, const Problem& problem) {
+  const int rows_per_thread = candidate.value("rows_per_thread");
+  const std::int64_t rows = chunk_rows(problem, rows_per_thread);
+  const std::int64_t chunk_bytes = bytes_of(rows * problem.columns, problem.x);
+  const std::int64_t gap_bytes = chunk_bytes % 32 == 0 ? 16 : 0;
+  return (4 * affine_floats_of(problem) + 15) / 16 * 16 +
+         candidate.value("threads") * rows_per_thread / rows * (chunk_bytes + gap_bytes);
 }
 
 bool narrow_enough(const Problem& problem) {
@@ -70,8 +77,7 @@ std::vector<Axis> axes(const Problem& problem, const DeviceSpec&) {
   }
   return {{"threads", {std::begin(threads_choices), std::end(threads_choices)}},
           {"vector_bytes", {std::min(16, problem.align_bytes)}},
-          {"rows_per_thread", rows_per_thread},
-          {"blocks_per_sm", {std::begin(blocks_per_sm_choices), std::end(blocks_per_sm_choices)}}};
+          {"rows_per_thread", rows_per_thread}};
 }
 
 bool fits(const Candidate& candidate, const Problem& problem, const DeviceSpec& spec) {
@@ -81,45 +87,26 @@ bool fits(const Candidate& candidate, const Problem& problem, const DeviceSpec& 
   if (bytes < thread_bytes_min || bytes > bytes_max || bytes % 4 != 0) return false;
   const std::int64_t shared_bytes = shared_bytes_of(candidate, problem);
   if (shared_bytes > spec.shared_bytes_per_block_max) return false;
-  // For the next stretch, for a chunk as floats, and for gamma and beta.
+  // The stretch on its way, and after it a chunk as floats, with gamma and beta.
   const std::int64_t affine_floats = affine_floats_of(problem);
-  const std::int64_t registers = bytes / 4 + chunk_elements(candidate, problem) +
-                                 (affine_floats <= 16 ? affine_floats : 0) + 48;
-  const int blocks = candidate.value("blocks_per_sm");
-  if (blocks == 0) {
-    return registers <=
-           registers_max(std::max(threads_per_sm_min, candidate.value("threads")), spec);
-  }
-  // Blocks that stay leave the multiprocessor neither half empty nor short of registers.
-  const int threads_per_sm = blocks * candidate.value("threads");
-  if (threads_per_sm < threads_per_sm_min ||
-      threads_per_sm > std::min(1024, spec.threads_per_sm_max)) {
-    return false;
-  }
-  return registers <= registers_max(threads_per_sm, spec) &&
-         shared_memory_holds(blocks, shared_bytes, spec);
+  const std::int64_t floats =
+      problem.columns <= columns_held ? chunk_elements(candidate, problem) : 0;
+  const std::int64_t registers =
+      std::max(bytes / 4, floats) + (affine_floats <= 16 ? affine_floats : 0) + working_registers;
+  return registers <= registers_max(threads_resident, spec);
 }
 
-Launch launch(const Candidate& candidate, const Problem& problem, const DeviceSpec& spec) {
-  const int blocks = candidate.value("blocks_per_sm");
-  Launch launch{.entries = {"normd_kernel"},
-                .block = candidate.value("threads"),
-                .shared_bytes = static_cast<int>(shared_bytes_of(candidate, problem)),
-                .rows_per_block =
-                    std::int64_t{candidate.value("threads")} * candidate.value("rows_per_thread")};
-  if (blocks > 0) {
-    launch.resident = true;
-    launch.blocks_max = std::int64_t{blocks} * spec.sm_count;
-  }
-  return launch;
+Launch launch(const Candidate& candidate, const Problem& problem, const DeviceSpec&) {
+  const int threads = candidate.value("threads");
+  return one_turn(threads, std::int64_t{threads} * candidate.value("rows_per_thread"),
+                  static_cast<int>(shared_bytes_of(candidate, problem)));
 }
 
 Plan plan(const Candidate& candidate, const Problem& problem, const DeviceSpec&) {
   const auto columns = static_cast<double>(problem.columns);
   const auto bytes = static_cast<double>(thread_bytes(candidate, problem));
   const int threads = candidate.value("threads");
-  const int blocks = candidate.value("blocks_per_sm");
-  return {.registers = 65536 / (threads * (blocks > 0 ? blocks : 1024 / threads)) / 8 * 8,
+  return {.registers = 64,
           .bytes_in_flight = bytes * threads,
           .chain_cycles = 300 + 20.0 * candidate.value("rows_per_thread") * columns,
           .memory_trips = 1,

@@ -72,7 +72,7 @@ NORMD_DEVICE void store_tile(const NormArguments& arguments, const Tile& held, i
     if (column >= row_columns) continue;
     float values[pack];
     normalise(held.x[u], moments, values);
-    apply_affine(arguments, column, values);
+    load_affine(arguments, column).apply(values);
     store_at(row + column, column, from_floats<y_type>(values));
   }
 }

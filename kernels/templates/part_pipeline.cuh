@@ -74,9 +74,9 @@ struct SharedAffine {
   static constexpr bool anywhere = true;
 
   template <typename PartSlice>
-  NORMD_DEVICE void apply(const PartSlice& slice, int i, float (&values)[pack]) const {
+  NORMD_DEVICE AffinePacks of(const PartSlice& slice, int i) const {
     const int column = slice.column_there(i);
-    apply_shared(Memory::gamma() + column, Memory::beta() + column, values);
+    return shared_affine_packs(Memory::gamma() + column, Memory::beta() + column);
   }
 };
 

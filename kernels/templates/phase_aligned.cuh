@@ -2,8 +2,9 @@
 // does not. Such a row is some elements up to the first aligned pack, aligned packs, and some
 // elements behind the last. Every `phases`-th row begins alike: a block takes rows of one phase
 // only, and has gamma and beta in shared memory shifted as these rows are, so that all meet pack by
-// pack. `groups` groups of warps go from row to row, each in registers, with one reduction per row;
-// of the elements before and behind the packs, each of a group's last threads has one. Where y lies
+// pack. `groups` groups of warps go from row to row, each in registers, with one reduction per row,
+// and where `rows_ahead` is one, the next row on its way into other registers meanwhile; of the
+// elements before and behind the packs, each of a group's last threads has one. Where y lies
 // otherwise than x, neighbours put together what an access of y takes.
 #include "realigned.cuh"
 #include "row_reduce.cuh"
@@ -119,17 +120,17 @@ struct PhasedSlice {
   }
 
   // `y_behind`: elements that a pack of x lies behind where an access may begin, in y.
-  template <bool like_x>
-  NORMD_DEVICE void store(const Held& held, const RowMoments& moments, y_type* row,
-                          int y_behind) const {
+  template <bool from_base, bool like_x>
+  NORMD_DEVICE void store_about(const Held& held, const RowMoments& moments, y_type* row,
+                                int y_behind) const {
     y_type* const first = row + lead + member * pack;
 #pragma unroll
     for (int i = 0; i < packs; ++i) {
       if (like_x && !owns(i)) continue;
       float values[pack];
-      normalise(held.x[i], moments, values);
+      normalise<from_base>(held.x[i], moments, values);
       const int at = owns(i) ? index(i) * pack : 0;
-      apply_shared(shifted_gamma() + at, shifted_beta() + at, values);
+      shared_affine_packs(shifted_gamma() + at, shifted_beta() + at).apply(values);
       const Pack<y_type, pack> y = from_floats<y_type>(values);
       y_type* const to = first + i * row_threads * pack;
       if constexpr (like_x) {
@@ -141,8 +142,17 @@ struct PhasedSlice {
     }
     if (owns_edge()) row[column] = edge_output(held.edge, moments);
   }
+  template <bool from_base>
+  NORMD_DEVICE void store(const Held& held, const RowMoments& moments, y_type* row,
+                          int y_behind) const {
+    if (begins_aligned || y_behind == 0) {
+      store_about<from_base, true>(held, moments, row, 0);
+    } else {
+      store_about<from_base, false>(held, moments, row, y_behind);
+    }
+  }
 
-  // As normalise() and apply_shared() have it.
+  // As normalise() and AffinePacks have it.
   NORMD_DEVICE y_type edge_output(x_type x, const RowMoments& moments) const {
     float value = fused_multiply_add(to_float(x) - moments.base, moments.rstd, moments.shift);
     if constexpr (has_gamma && has_beta) {
@@ -169,6 +179,24 @@ struct PhasedSlice {
   }
 };
 
+// The rare way, of a row that is not plain.
+NORMD_DEVICE void work_again(const NormArguments& arguments, long long row,
+                             const PhasedSlice& slice, Held held, const FirstMoments& first,
+                             y_type* to, int y_behind_x, Scratch& scratch) {
+#pragma unroll
+  for (int i = 0; i < packs; ++i) keep_packed(held.x[i]);
+  const Moments found = first.near ? first.found
+                                   : second_moments_of_slice(slice, held, first.found.correction,
+                                                             divisor_of(row_columns), scratch);
+  const RowMoments moments = row_moments(found, arguments.epsilon);
+  if (!moments.rescue) {
+    slice.store<true>(held, moments, to, y_behind_x);
+    if (slice.member == 0) store_statistics(arguments, row, moments);
+  } else if (slice.member < warp_lanes) {
+    rescue_row<CompiledRow, warp_lanes>(arguments, row, slice.member, true, nullptr);
+  }
+}
+
 NORMD_KERNEL_RESIDENT(normd_kernel, NormArguments, block_threads, blocks_per_sm) {
   const int x_behind = begins_aligned ? 0 : behind_access(static_cast<const x_type*>(arguments.x));
   const int y_behind = begins_aligned ? 0 : behind_access(static_cast<const y_type*>(arguments.y));
@@ -191,24 +219,31 @@ NORMD_KERNEL_RESIDENT(normd_kernel, NormArguments, block_threads, blocks_per_sm)
   slice.fill_affine(arguments);
 
   while (row < rows) {
-    const Moments found = moments_of_slice<fine>(slice, held, divisor_of(row_columns), scratch);
-    const RowMoments moments = row_moments(found, arguments.epsilon);
-    if (moments.rescue) {
-      if (slice.member < warp_lanes) {
-        rescue_row<CompiledRow, warp_lanes>(arguments, row, slice.member, true, nullptr);
-      }
-    } else {
-      if (begins_aligned || y_behind_x == 0) {
-        slice.store<true>(held, moments, to, 0);
-      } else {
-        slice.store<false>(held, moments, to, y_behind_x);
-      }
-      if (slice.member == 0) store_statistics(arguments, row, moments);
-    }
-    row += turn;
+    const long long following = row + turn;
     from += turn * row_columns;
+    float sum;
+    float square_sum;
+    slice.sums(held, sum, square_sum);
+    Held ahead = {};
+    if constexpr (rows_ahead > 0) {
+      if (following < rows) slice.load(from, ahead);
+      loads_stay();
+    }
+    scratch.sum_pair(sum, square_sum);
+    const FirstMoments first = first_moments(sum, square_sum, arguments.epsilon);
+    if (first.plain) {
+      slice.store<false>(held, first.row, to, y_behind_x);
+      if (slice.member == 0) store_statistics(arguments, row, first.row);
+    } else {
+      work_again(arguments, row, slice, held, first, to, y_behind_x, scratch);
+    }
+    row = following;
     to += turn * row_columns;
-    if (row < rows) slice.load(from, held);
+    if constexpr (rows_ahead > 0) {
+      held = ahead;
+    } else if (row < rows) {
+      slice.load(from, held);
+    }
   }
 }
 

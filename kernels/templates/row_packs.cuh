@@ -78,34 +78,38 @@ NORMD_DEVICE void store_at(y_type* to, int column, const Pack<y_type, pack>& y) 
   }
 }
 
-// values * gamma + beta, of packs that were loaded before.
-NORMD_DEVICE void apply_packs(const Pack<gamma_type, pack>& gamma,
-                              const Pack<beta_type, pack>& beta, float (&values)[pack]) {
-  float scale[pack];
-  float offset[pack];
-  if constexpr (has_gamma) to_floats(gamma, scale);
-  if constexpr (has_beta) to_floats(beta, offset);
+// gamma and beta of one pack's columns.
+struct AffinePacks {
+  Pack<gamma_type, pack> gamma;
+  Pack<beta_type, pack> beta;
+
+  // values * gamma + beta
+  NORMD_DEVICE void apply(float (&values)[pack]) const {
+    float scale[pack];
+    float offset[pack];
+    if constexpr (has_gamma) to_floats(gamma, scale);
+    if constexpr (has_beta) to_floats(beta, offset);
 #pragma unroll
-  for (int k = 0; k < pack; ++k) {
-    if constexpr (has_gamma && has_beta) {
-      values[k] = fused_multiply_add(values[k], scale[k], offset[k]);
-    } else if constexpr (has_gamma) {
-      values[k] *= scale[k];
-    } else if constexpr (has_beta) {
-      values[k] += offset[k];
+    for (int k = 0; k < pack; ++k) {
+      if constexpr (has_gamma && has_beta) {
+        values[k] = fused_multiply_add(values[k], scale[k], offset[k]);
+      } else if constexpr (has_gamma) {
+        values[k] *= scale[k];
+      } else if constexpr (has_beta) {
+        values[k] += offset[k];
+      }
     }
   }
-}
+};
 
-// The same, of packs that lie in shared memory. A template, since only whole words are read there,
-// and narrow packs are none.
+// Of packs that lie in shared memory. A template, since only whole words are read there, and narrow
+// packs are none.
 template <typename Gamma, typename Beta>
-NORMD_DEVICE void apply_shared(const Gamma* gammas, const Beta* betas, float (&values)[pack]) {
-  Pack<Gamma, pack> gamma;
-  Pack<Beta, pack> beta;
-  if constexpr (has_gamma) gamma = load_shared_here<Gamma, pack>(gammas);
-  if constexpr (has_beta) beta = load_shared_here<Beta, pack>(betas);
-  apply_packs(gamma, beta, values);
+NORMD_DEVICE AffinePacks shared_affine_packs(const Gamma* gammas, const Beta* betas) {
+  AffinePacks packs;
+  if constexpr (has_gamma) packs.gamma = load_shared_here<Gamma, pack>(gammas);
+  if constexpr (has_beta) packs.beta = load_shared_here<Beta, pack>(betas);
+  return packs;
 }
 
 NORMD_DEVICE void load_gamma(const NormArguments& arguments, int column,
@@ -124,13 +128,12 @@ NORMD_DEVICE void load_beta(const NormArguments& arguments, int column,
   }
 }
 
-// values * gamma + beta, loading these now.
-NORMD_DEVICE void apply_affine(const NormArguments& arguments, int column, float (&values)[pack]) {
-  Pack<gamma_type, pack> gamma;
-  Pack<beta_type, pack> beta;
-  load_gamma(arguments, column, gamma);
-  load_beta(arguments, column, beta);
-  apply_packs(gamma, beta, values);
+// Loaded now.
+NORMD_DEVICE AffinePacks load_affine(const NormArguments& arguments, int column) {
+  AffinePacks packs;
+  load_gamma(arguments, column, packs.gamma);
+  load_beta(arguments, column, packs.beta);
+  return packs;
 }
 
 NORMD_DEVICE RowMoments row_moments(const Moments& row, float epsilon) {
@@ -139,6 +142,16 @@ NORMD_DEVICE RowMoments row_moments(const Moments& row, float epsilon) {
 
 NORMD_DEVICE FirstMoments first_moments(float sum, float square_sum, float epsilon) {
   return first_moments<fine>(sum, square_sum, divisor_of(row_columns), epsilon);
+}
+
+// Of any row, plain or not, with the sums of x - first.found.correction and of its square, which
+// matter only where that was not near enough.
+NORMD_DEVICE RowMoments moments_again(const FirstMoments& first, float deviation_sum,
+                                      float square_sum, float epsilon) {
+  const Moments found = first.near ? first.found
+                                   : second_moments(first.found.correction, deviation_sum,
+                                                    square_sum, divisor_of(row_columns));
+  return row_moments(found, epsilon);
 }
 
 // A pack of x about the row's mean, in units of its deviation; not `from_base`: the base is zero.

@@ -1,6 +1,7 @@
-// RowScratch: sums over the `warps` warps that share a row, of which a block holds `rows_held`.
-// One barrier of the row's warps per sum. Sums go by turns to two sides of the scratch: who writes
-// a side again has passed the barrier of the other, which everybody reaches after reading.
+// RowScratch: sums over the `warps` warps that share a row, or `rows_together` at once, of which a
+// block holds `rows_held`. One barrier of the row's warps per sum. Sums go by turns to two sides of
+// the scratch: who writes a side again has passed the barrier of the other, which everybody reaches
+// after reading.
 #pragma once
 
 #include "barrier.cuh"
@@ -8,66 +9,79 @@
 
 namespace normd {
 
-template <int warps, int rows_held>
+template <int warps, int rows_held, int rows_together = 1>
 struct RowScratch {
   using Barrier = GroupBarrier<warps * warp_lanes>;
   static constexpr int padded = (warps + 3) / 4 * 4;  // rows of scratch start on 16 bytes
   static constexpr int doubles_bytes = rows_held == 1 ? 8 * ((warps + 1) / 2 * 2) : 0;
-  static constexpr int row_floats = warps == 1 ? 0 : 4 * padded;
+  static constexpr int warp_floats = 2 * rows_together;  // on each of two sides
+  static constexpr int row_floats = warps == 1 ? 0 : 2 * warp_floats * padded;
   static constexpr int bytes = warps == 1 ? 0 : doubles_bytes + 4 * row_floats * rows_held;
   // Few warps are added up by broadcast reads, many by shuffles: fewer instructions for each warp.
   static constexpr bool broadcast = warps <= 4;
   static constexpr int lanes = warps <= 8 ? 8 : warps <= 16 ? 16 : 32;
 
-  fp32* sums;  // of the thread's row: on each side a pair for each warp
+  fp32* places;  // of the thread's row or rows: on each side those of each warp
   int warp;
   Barrier barrier;
   int side = 0;
 
   // Of a row whose `row_floats` lie somewhere else, on 16 bytes.
   NORMD_DEVICE RowScratch(fp32* row_sums, int warp_of_row, int row_held)
-      : sums(row_sums), warp(warp_of_row), barrier{row_held} {}
+      : places(row_sums), warp(warp_of_row), barrier{row_held} {}
 
   NORMD_DEVICE RowScratch(int row_held, int warp_of_row) : warp(warp_of_row), barrier{row_held} {
     if constexpr (warps > 1) {
-      sums = shared_memory<fp32>() + doubles_bytes / 4 + row_held * row_floats;
+      places = shared_memory<fp32>() + doubles_bytes / 4 + row_held * row_floats;
     }
   }
 
   NORMD_DEVICE double* doubles() const { return warps > 1 ? shared_memory<double>() : nullptr; }
 
   NORMD_DEVICE void sum_pair(float& first, float& second) {
-    float pair[2] = {first, second};
-    lanes_sums<warp_lanes>(pair);
+    float sums[warp_floats] = {first, second};
+    sum_all(sums);
+    first = sums[0];
+    second = sums[1];
+  }
+
+  NORMD_DEVICE void sum_all(float (&sums)[warp_floats]) {
+    lanes_sums<warp_lanes>(sums);
     if constexpr (warps > 1) {
-      fp32* const pairs = sums + side * 2 * padded;
+      fp32* const all = places + side * warp_floats * padded;
       side ^= 1;
+      Pack<fp32, warp_floats> mine;
+#pragma unroll
+      for (int i = 0; i < warp_floats; ++i) mine.element[i].value = sums[i];
       // By every lane, which all have the same: no branch.
-      store_shared(pairs + 2 * warp, Pack<fp32, 2>{{{pair[0]}, {pair[1]}}});
+      store_shared(all + warp_floats * warp, mine);
       barrier.wait();
       if constexpr (broadcast) {
-        add_up(pairs, pair);
+        add_up(all, sums);
       } else {
         const int lane = thread_index() % lanes;
-        Pack<fp32, 2> theirs = {};
-        if (warps == lanes || lane < warps) theirs = load_shared<fp32, 2>(pairs + 2 * lane);
-        to_floats(theirs, pair);
-        lanes_sums<lanes>(pair);
+        Pack<fp32, warp_floats> theirs = {};
+        if (warps == lanes || lane < warps) {
+          theirs = load_shared<fp32, warp_floats>(all + warp_floats * lane);
+        }
+        to_floats(theirs, sums);
+        lanes_sums<lanes>(sums);
       }
     }
-    first = pair[0];
-    second = pair[1];
   }
 
  private:
-  static NORMD_DEVICE void add_up(const fp32* pairs, float (&sum)[2]) {
-    const Pack<fp32, 4> two = load_shared<fp32, 4>(pairs);
-    sum[0] = two.element[0].value + two.element[2].value;
-    sum[1] = two.element[1].value + two.element[3].value;
-    if constexpr (warps > 2) {
-      const Pack<fp32, 4> more = load_shared<fp32, 4>(pairs + 4);
-      sum[0] += warps == 3 ? more.element[0].value : more.element[0].value + more.element[2].value;
-      sum[1] += warps == 3 ? more.element[1].value : more.element[1].value + more.element[3].value;
+  static NORMD_DEVICE void add_up(const fp32* all, float (&sums)[warp_floats]) {
+    constexpr int warps_at_once = 4 / warp_floats;  // of an access
+#pragma unroll
+    for (int w = 0; w < warps; w += warps_at_once) {
+      const Pack<fp32, 4> some = load_shared<fp32, 4>(all + warp_floats * w);
+#pragma unroll
+      for (int i = 0; i < warp_floats; ++i) {
+        float sum = some.element[i].value;
+        if (warps_at_once == 2 && w + 1 < warps) sum += some.element[(i + 2) % 4].value;
+        sums[i] = w == 0 ? sum : sums[i] + sum;
+      }
     }
   }
 };

@@ -28,6 +28,7 @@ struct Slice {
   static constexpr int held_packs = (columns_held + pack - 1) / pack;
   static constexpr int packs = (held_packs + width - 1) / width;
   using Packs = Pack<x_type, pack>[packs];
+  static constexpr int threads = width;
 
   int member;
   int fewer = 0;  // packs, of this part
@@ -120,7 +121,7 @@ struct Slice {
       if (!Affine::anywhere && !owns(i)) continue;
       float values[pack];
       normalise<from_base>(x[i], moments, values);
-      affine.apply(*this, i, values);
+      affine.of(*this, i).apply(values);
       const Pack<y_type, pack> y = from_floats<y_type>(values);
       if (owns(i)) store_at(first + i * width * pack, column(i), y);
     }
@@ -160,11 +161,11 @@ struct Affine {
 
   NORMD_DEVICE void wait() const {}
 
-  NORMD_DEVICE void apply(const OfSlice& slice, int i, float (&values)[pack]) const {
+  NORMD_DEVICE AffinePacks of(const OfSlice& slice, int i) const {
     if constexpr (held) {
-      apply_packs(gamma[has_gamma ? i : 0], beta[has_beta ? i : 0], values);
+      return {gamma[has_gamma ? i : 0], beta[has_beta ? i : 0]};
     } else {
-      apply_affine(arguments, slice.column(i), values);
+      return load_affine(arguments, slice.column(i));
     }
   }
 };

@@ -43,10 +43,10 @@ struct BlockAffine {
   }
 
   template <typename RowSlice>
-  NORMD_DEVICE void apply(const RowSlice& slice, int i, float (&values)[pack]) const {
+  NORMD_DEVICE AffinePacks of(const RowSlice& slice, int i) const {
     const int column = slice.column_there(i);
-    apply_shared(reinterpret_cast<const gamma_type*>(at(0)) + column,
-                 reinterpret_cast<const beta_type*>(at(gamma_bytes)) + column, values);
+    return shared_affine_packs(reinterpret_cast<const gamma_type*>(at(0)) + column,
+                               reinterpret_cast<const beta_type*>(at(gamma_bytes)) + column);
   }
 };
 

@@ -247,12 +247,31 @@ TEST(CatalogTest, rows_of_a_few_elements_are_read_by_full_accesses_whatever_thei
   EXPECT_TRUE(offered(33, DType::fp32));
   EXPECT_TRUE(offered(40, DType::bf16));
   EXPECT_TRUE(offered(52, DType::fp32));
+  EXPECT_TRUE(offered(88, DType::bf16));
+  EXPECT_TRUE(offered(104, DType::bf16));
+  EXPECT_FALSE(offered(120, DType::bf16));
   EXPECT_FALSE(offered(48, DType::bf16));
   EXPECT_FALSE(offered(64, DType::bf16));
   EXPECT_FALSE(offered(65, DType::bf16));
   Problem strided = square(100000, 7);
   strided.rows_layout = RowsLayout::strided;
   EXPECT_TRUE(enumerate(*find_template("thread_rows"), strided, h200()).empty());
+}
+
+TEST(CatalogTest, two_rows_share_their_threads_where_rows_are_long) {
+  const auto together = [](std::int64_t columns, DType dtype) {
+    int count = 0;
+    for (const Candidate& candidate :
+         enumerate(*find_template("block_registers"), square(4096, columns, dtype), h200())) {
+      if (candidate.value("rows_per_group") == 1) continue;
+      EXPECT_EQ(candidate.value("rows_per_block"), 2) << to_text(candidate);
+      ++count;
+    }
+    return count;
+  };
+  EXPECT_EQ(together(4096, DType::bf16), 0);
+  EXPECT_GT(together(5120, DType::bf16), 0);
+  EXPECT_GT(together(12288, DType::fp32), 0);
 }
 
 TEST(CatalogTest, rows_that_begin_between_accesses_are_for_phase_aligned_and_no_others) {

@@ -117,8 +117,7 @@ TEST_F(Gate, swapped_gamma_and_beta_are_a_wrong_result) {
 
 TEST_F(Gate, every_second_row_left_out_is_an_unwritten_output) {
   expect_refused(Reason::unwritten_output,
-                 {{"slice.template store_about<false>(x,",
-                   "if (row % 2 == 0) slice.template store_about<false>(x,"}});
+                 {{"rows.store(first, affine);", "if (row % 2 == 0) rows.store(first, affine);"}});
 }
 
 TEST_F(Gate, a_kernel_that_returns_at_once_is_an_unwritten_output) {
@@ -127,11 +126,10 @@ TEST_F(Gate, a_kernel_that_returns_at_once_is_an_unwritten_output) {
 
 TEST_F(Gate, a_text_that_reads_x_again_after_writing_y_fails_in_place) {
   expect_refused(Reason::not_repeatable,
-                 {{"slice.template store_about<false>(x,",
-                   "for (int k = slice.member; k < row_columns; k += row_threads) y_row(arguments, "
+                 {{"rows.store(first, affine);",
+                   "for (int k = member; k < row_columns; k += row_threads) y_row(arguments, "
                    "row)[k] = y_type{};\n"
-                   "block_barrier();\nslice.load(x_row(arguments, row), x);\n"
-                   "slice.template store_about<false>(x,"}});
+                   "block_barrier();\nrows.load();\nrows.store(first, affine);"}});
 }
 
 TEST_F(Gate, a_write_to_x_out_of_place_is_refused) {

@@ -28,12 +28,13 @@ inline const std::vector<Change> wrong_epsilon = {
 
 // By every thread that has a row, before anything else.
 inline std::vector<Change> at_the_start(const std::string& statement) {
-  return {{"  RowSlice::Packs x;\n", "  " + statement + "\n  RowSlice::Packs x;\n"}};
+  const std::string before = "  Rows rows{arguments, {member}, row};\n";
+  return {{before, "  " + statement + "\n" + before}};
 }
 // By one thread of each plain row.
 inline std::vector<Change> at_the_end(const std::string& statement) {
-  const std::string before = "if (slice.member == 0) store_statistics(arguments, row, first.row);";
-  return {{before, before + "\nif (slice.member == 0) {\n" + statement + "\n}"}};
+  const std::string before = "    rows.store(first, affine);\n";
+  return {{before, before + "if (member == 0) {\n" + statement + "\n}\n"}};
 }
 
 // An odd width, and several warps per row. Strided rows keep the alignment of their class, so that
