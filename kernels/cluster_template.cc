@@ -4,6 +4,7 @@
 #include <array>
 
 #include "kernels/part_shape.h"
+#include "kernels/register_costs.h"
 #include "kernels/slice_shape.h"
 #include "kernels/text_expansion.h"
 
@@ -15,6 +16,7 @@ constexpr int rows_per_block_choices[] = {1, 2, 3, 4, 5, 6, 8};
 constexpr int blocks_per_sm_choices[] = {1, 2, 4};  // three are as good as two or four
 constexpr std::array packs_choices = {4, 8, 10};    // that a thread holds at the most
 constexpr int group_threads_max = 512;
+constexpr std::int64_t tickets_bytes = 64;  // RowTickets of templates/row_tickets.cuh
 
 // Narrower parts spend their time in barriers, wider ones leave no room for the next row.
 constexpr std::int64_t part_bytes_min = 2048;
@@ -63,12 +65,14 @@ std::vector<Axis> axes(const Problem& problem, const DeviceSpec& spec) {
       {"rows_per_block", {std::begin(rows_per_block_choices), std::end(rows_per_block_choices)}},
       {"threads", threads},
       {"vector_bytes", {part_vector_bytes}},
-      {"blocks_per_sm", {std::begin(blocks_per_sm_choices), std::end(blocks_per_sm_choices)}}};
+      {"blocks_per_sm", {std::begin(blocks_per_sm_choices), std::end(blocks_per_sm_choices)}},
+      {"tickets", {0, 1}}};
 }
 
 bool fits(const Candidate& candidate, const Problem& problem, const DeviceSpec& spec) {
   const int cluster = candidate.value("cluster");
   if (cluster > cluster_max(spec) || !divides(problem, cluster)) return false;
+  if (candidate.value("tickets") != 0 && cluster == 1) return false;
   const PartShape shape = shape_of(candidate, problem);
   if (shape.threads % (32 * shape.rows_per_block) != 0) return false;
   const std::vector<int> groups = group_choices(problem, cluster);
@@ -94,14 +98,19 @@ Launch launch(const Candidate& candidate, const Problem& problem, const DeviceSp
           .rows_per_block = shape.rows_per_block,
           .blocks_per_row = shape.blocks,
           .resident = true,
-          .blocks_max = std::max<std::int64_t>(blocks_max, shape.blocks)};
+          .blocks_max = std::max<std::int64_t>(blocks_max, shape.blocks),
+          .workspace_bytes = candidate.value("tickets") * tickets_bytes};
 }
 
 constexpr double exchange_cycles = 1500;
 
-Plan plan(const Candidate& candidate, const Problem& problem, const DeviceSpec&) {
+Plan plan(const Candidate& candidate, const Problem& problem, const DeviceSpec& spec) {
   const PartShape shape = shape_of(candidate, problem);
-  return part_plan(shape, problem, shape.blocks > 1 ? exchange_cycles : 0);
+  if (shape.blocks == 1) return part_plan(shape, problem, 0);
+  const double at_once = static_cast<double>(shape.blocks_per_sm) * spec.sm_count / shape.blocks *
+                         shape.rows_per_block;
+  const double tickets = candidate.value("tickets") * ticket_cycles(problem.rows, at_once);
+  return part_plan(shape, problem, exchange_cycles + tickets);
 }
 
 }  // namespace

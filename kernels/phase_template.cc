@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "kernels/register_costs.h"
 #include "kernels/slice_shape.h"
 #include "kernels/text_expansion.h"
 
@@ -18,11 +19,13 @@ constexpr int blocks_per_sm_choices[] = {1, 2, 3, 4, 6, 8};
 constexpr std::int64_t packs_max = 8;
 
 // Counted in the machine code.
-constexpr double element_instructions = 16;
+constexpr double counted_instructions = 16;
 
 // Of its turn, in which a group asks for a row, adds it up and stores it, the part in which it
 // asks.
 constexpr double asking_share = 0.7;
+
+constexpr std::int64_t tickets_bytes = 64;  // RowTickets of each phase
 
 // Narrower rows are shared by few lanes, whose accesses are short anyway.
 constexpr std::int64_t row_bytes_min = 256;
@@ -42,11 +45,10 @@ Body body(const Problem& problem, int row_threads) {
 // Of a thread, when so much of what it holds lies there converted to floats, too.
 constexpr double converted_least = 0.5;
 constexpr double converted_all = 1.0;
-double registers_wanted(const Problem& problem, const Body& held, int rows_ahead,
-                        double converted) {
+double registers_wanted(const Problem& problem, const Body& held, double converted) {
   const auto packs = static_cast<double>(held.packs);
   const double floats = size_bytes(problem.x) < sizeof(float) ? converted * held.pack : 0;
-  return packs * ((1 + rows_ahead) * vector_bytes / 4.0 + floats) + working_registers;
+  return packs * (vector_bytes / 4.0 + floats) + working_registers;
 }
 
 int row_threads_of(const Candidate& candidate) {
@@ -68,7 +70,8 @@ std::int64_t shared_bytes_of(const Candidate& candidate, const Problem& problem)
   };
   const int scratch_floats = row_scratch_floats(row_threads_of(candidate) / 32);
   return shifted_bytes(problem.gamma) + shifted_bytes(problem.beta) +
-         std::int64_t{4} * scratch_floats * candidate.value("groups");
+         (std::int64_t{4} * scratch_floats + 8 * candidate.value("tickets")) *
+             candidate.value("groups");
 }
 
 std::vector<Axis> axes(const Problem& problem, const DeviceSpec&) {
@@ -83,7 +86,7 @@ std::vector<Axis> axes(const Problem& problem, const DeviceSpec&) {
           {"vector_bytes", {vector_bytes}},
           {"groups", groups},
           {"blocks_per_sm", {std::begin(blocks_per_sm_choices), std::end(blocks_per_sm_choices)}},
-          {"rows_ahead", {0, 1}}};
+          {"tickets", {0, 1}}};
 }
 
 bool fits(const Candidate& candidate, const Problem& problem, const DeviceSpec& spec) {
@@ -97,16 +100,13 @@ bool fits(const Candidate& candidate, const Problem& problem, const DeviceSpec& 
   if (candidate.value("threads") == 512 && row_threads < 256) return false;
   const Body held = body(problem, row_threads);
   if (held.packs > packs_max || (row_threads > 32 && held.packs < 2)) return false;
-  // A row ahead pays where a row is many bytes to few instructions: 3 % for fp32, none for others.
-  if (candidate.value("rows_ahead") > 0 && problem.x != DType::fp32) return false;
   const std::int64_t shared_bytes = shared_bytes_of(candidate, problem);
   const int blocks = candidate.value("blocks_per_sm");
   if (shared_bytes > spec.shared_bytes_per_block_max) return false;
   if (!shared_memory_holds(blocks, shared_bytes, spec)) return false;
   const int threads_per_sm = candidate.value("threads") * blocks;
   if (threads_per_sm < 512 || threads_per_sm > spec.threads_per_sm_max) return false;
-  return registers_wanted(problem, held, candidate.value("rows_ahead"), converted_least) <=
-         registers_max(threads_per_sm, spec);
+  return registers_wanted(problem, held, converted_least) <= registers_max(threads_per_sm, spec);
 }
 
 Launch launch(const Candidate& candidate, const Problem& problem, const DeviceSpec& spec) {
@@ -117,7 +117,8 @@ Launch launch(const Candidate& candidate, const Problem& problem, const DeviceSp
           .blocks_per_row = phases_of(problem),
           .resident = true,
           .blocks_max = std::max<std::int64_t>(
-              std::int64_t{candidate.value("blocks_per_sm")} * spec.sm_count, phases_of(problem))};
+              std::int64_t{candidate.value("blocks_per_sm")} * spec.sm_count, phases_of(problem)),
+          .workspace_bytes = candidate.value("tickets") * tickets_bytes};
 }
 
 Plan plan(const Candidate& candidate, const Problem& problem, const DeviceSpec& spec) {
@@ -127,17 +128,20 @@ Plan plan(const Candidate& candidate, const Problem& problem, const DeviceSpec& 
   const auto elements = static_cast<double>(held.packs * held.pack);
   const double warps_per_scheduler = threads_per_sm / 128.0;
   const int given = registers_max(threads_per_sm, spec);
-  const double shortage = std::max(
-      0.0,
-      registers_wanted(problem, held, candidate.value("rows_ahead"), converted_all) / given - 1);
-  const double instructions = element_instructions * (1 + shortage);
+  const double shortage = std::max(0.0, registers_wanted(problem, held, converted_all) / given - 1);
+  const double instructions = counted_instructions * (1 + shortage);
+  const int groups = candidate.value("groups");
+  const double at_once =
+      static_cast<double>(candidate.value("blocks_per_sm")) * spec.sm_count * groups;
+  const double tickets = candidate.value("tickets") * ticket_cycles(problem.rows, at_once);
   return {
       .registers = given,
       .bytes_in_flight = asking_share * static_cast<double>(held.packs) * vector_bytes * threads,
-      .chain_cycles = 660 + instructions * elements * std::max(1.0, warps_per_scheduler / 2),
+      .chain_cycles =
+          660 + tickets + instructions * elements * std::max(1.0, warps_per_scheduler / 2),
       .memory_trips = 1,
       .element_instructions = instructions,
-      .independent = static_cast<double>(candidate.value("groups"))};
+      .independent = static_cast<double>(groups)};
 }
 
 }  // namespace

@@ -30,4 +30,10 @@ inline double element_instructions(int pack) {
   return pack == 1 ? 30 : 9 + 8.0 / pack;
 }
 
+// What tickets (templates/row_tickets.cuh) add to the cycles of a row: of many rows nobody waits
+// for the slowest group in the end, of few a ticket only costs.
+inline double ticket_cycles(std::int64_t rows, double rows_at_once) {
+  return static_cast<double>(rows) > 8 * rows_at_once ? -200 : 200;
+}
+
 }  // namespace normd

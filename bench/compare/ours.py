@@ -41,8 +41,9 @@ class LoadedWinner:
         held = self.kernel.blocks_held(device.multi_processor_count)
         blocks = grid_blocks(self.launch, rows, held)
         arguments = [arguments_of(inputs, index, workspace) for index in range(inputs.sets)]
+        torch.cuda.synchronize()  # launches may be on another stream than the zeroes
 
-        def call(index):
+        def call(index, _workspace=workspace):  # which lives as long as launches may come
             self.kernel.enqueue(arguments[index], blocks, torch.cuda.current_stream().cuda_stream)
             return inputs.ys[index], inputs.means[index], inputs.rstds[index]
 

@@ -26,12 +26,13 @@ struct PartMessages {
 
   // By whole warps: sends a part's moments to all blocks, and waits for those of all parts. `lane`:
   // of the part's threads; one thread of those that wait `leads`. Every block comes to the same
-  // numbers, in the same order of additions. `turn`: rows before this one.
+  // numbers, in the same order of additions. `turn`: rows before this one. `note`: that the first
+  // part sends along to all.
   NORMD_DEVICE Moments exchange(const Moments& own, int part, int lane, bool leads = false,
-                                unsigned turn = 0) {
+                                unsigned turn = 0, float note = 0.0f) {
     const int side = static_cast<int>(turn % sides);
     if (lane < cluster) {
-      const Message message{{own.mean, own.correction, own.squares, 0.0f}};
+      const Message message{{own.mean, own.correction, own.squares, note}};
       send_message(lane, &moments[side][part], message, &came[side]);
     }
     arrival_wait(&came[side], turn / sides % 2);
@@ -40,6 +41,8 @@ struct PartMessages {
     if (sides > 1 && leads) expect(side);
     return of_row;
   }
+  // After the exchange, what the first part sent along.
+  NORMD_DEVICE float note(unsigned turn) const { return moments[turn % sides][0].value[3]; }
 
  private:
   NORMD_DEVICE void expect(int side) {

@@ -1,12 +1,15 @@
 // cluster_pipeline: `cluster` blocks own a row, each a part of it, and tell each other the moments
 // of their parts through distributed shared memory; the pipeline is part_pipeline.cuh's. No more
-// blocks run than fit the device, and each goes from row to row. Per row: one reduction and one
-// exchange of (mean, squares) between the blocks, each a barrier of the group alone. For rows wider
-// than one block holds well.
+// blocks run than fit the device, and each goes from row to row: every n-th, or with `tickets`, for
+// many rows, the next that nobody has. Per row: one reduction and one exchange of (mean, squares)
+// between the blocks, each a barrier of the group alone. For rows wider than one block holds well.
 #include "cluster_moments.cuh"
 #include "part_pipeline.cuh"
+#include "row_tickets.cuh"
 
 namespace normd {
+
+static_assert(tickets == 0 || cluster > 1, "they come along with the moments");
 
 struct ClusterExchange {
   static constexpr int blocks = cluster;
@@ -15,12 +18,15 @@ struct ClusterExchange {
 
   using Area = PartMessages<cluster, Part::columns_max>;
 
+  const NormArguments& arguments;
   Part part;
   int member;
   Area& area;
+  float ticket = 0.0f;  // its bits
 
-  NORMD_DEVICE ClusterExchange(const NormArguments&, const Part& of, int, int of_group, Area& place)
-      : part(of), member(of_group), area(place) {}
+  NORMD_DEVICE ClusterExchange(const NormArguments& of, const Part& of_block, int, int of_group,
+                               Area& place)
+      : arguments(of), part(of_block), member(of_group), area(place) {}
 
   NORMD_DEVICE void begin() const { area.begin(); }
   NORMD_DEVICE void expect() const {
@@ -33,6 +39,17 @@ struct ClusterExchange {
   }
   NORMD_DEVICE void leave(unsigned turns) const {
     if (cluster > 1 && turns == 0) cluster_wait();
+    if (takes_tickets()) row_tickets().end(grid_blocks() / cluster * rows_per_block);
+  }
+
+  // The ticket is on its way while the row is waited for, and goes to the other blocks with its
+  // moments.
+  NORMD_DEVICE void ask() {
+    if (takes_tickets()) ticket = bits_to_float(row_tickets().take());
+  }
+  NORMD_DEVICE long long later(long long next, long long step, unsigned turn) const {
+    if constexpr (tickets == 0) return next + step;
+    return 2 * step + float_to_bits(area.note(turn));  // the first two rows of all need none
   }
 
   NORMD_DEVICE RowMoments combine(const Moments& own, unsigned turn,
@@ -41,8 +58,18 @@ struct ClusterExchange {
       return row_moments(own, epsilon);
     } else {
       if (turn == 0) cluster_wait();
-      return row_moments(area.exchange(own, part.rank, member, member == 0, turn), epsilon);
+      float note = 0.0f;
+      if (tickets != 0 && part.rank == 0 && member < warp_lanes) note = shuffle_from(ticket, 0);
+      return row_moments(area.exchange(own, part.rank, member, member == 0, turn, note), epsilon);
     }
+  }
+
+ private:
+  NORMD_DEVICE RowTickets& row_tickets() const {
+    return *static_cast<RowTickets*>(arguments.workspace);
+  }
+  NORMD_DEVICE bool takes_tickets() const {
+    return tickets != 0 && part.rank == 0 && member == 0;
   }
 };
 

@@ -1,8 +1,9 @@
 // What blocks that run at once all over the device tell each other with, through global memory. A
 // CUDA body (grid_cuda.cuh) and a host body (grid_host.cuh) with the same meaning.
 //
-// Rules for kernel texts: the Launch is cooperative, or who waits may wait for a block that has not
-// begun. A place is written again only when everybody who takes from it is known to have done so.
+// Rules for kernel texts: where blocks wait for each other the Launch is cooperative, or who waits
+// may wait for one that has not begun. A place is written again only when everybody who takes from
+// it is known to have done so.
 #pragma once
 
 namespace normd {

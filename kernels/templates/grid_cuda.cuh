@@ -46,6 +46,16 @@ NORMD_DEVICE void take_posted(const Posted* from, unsigned tag, Posted (&taken)[
   } while (!all);
 }
 
+// Adds one; what was there before.
+NORMD_DEVICE unsigned count_up(unsigned* place) {
+  unsigned before;
+  asm volatile("atom.relaxed.gpu.global.add.u32 %0, [%1], 1;"
+               : "=r"(before)
+               : "l"(place)
+               : "memory");
+  return before;
+}
+
 // A number that one launch leaves to the next.
 NORMD_DEVICE unsigned load_left(const unsigned* place) {
   unsigned left;

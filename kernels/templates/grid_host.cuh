@@ -21,6 +21,10 @@ NORMD_DEVICE void take_posted(const Posted* from, unsigned tag, Posted (&taken)[
   }
 }
 
+NORMD_DEVICE unsigned count_up(unsigned* place) {
+  return __atomic_fetch_add(place, 1u, __ATOMIC_RELAXED);
+}
+
 NORMD_DEVICE unsigned load_left(const unsigned* place) {
   return *place;
 }

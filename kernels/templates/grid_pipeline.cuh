@@ -52,6 +52,10 @@ struct GridExchange {
             arguments.workspace)[block_index() / blocks * rows_per_block + group]),
         turns_before(0) {}
 
+  NORMD_DEVICE void ask() const {}
+  NORMD_DEVICE long long later(long long next, long long step, unsigned) const {
+    return next + step;
+  }
   NORMD_DEVICE void begin() const {}
   NORMD_DEVICE void expect() const {}
   NORMD_DEVICE void enter() {

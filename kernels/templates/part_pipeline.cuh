@@ -13,6 +13,8 @@
 //                           arrivals
 //   enter(), leave(turns)   by every thread, before the first row and after the last
 //   combine(...)            the row's moments, from those of this block's part
+//   ask(), later(...)       before a row is waited for, and after its moments are known: the row
+//                           after the next, given the next and the rows that all groups are apart
 #pragma once
 
 #include "cluster.cuh"
@@ -198,14 +200,19 @@ NORMD_DEVICE void work_on_parts(const NormArguments& arguments) {
   block_barrier();
 
   unsigned turn = 0;
-  for (long long row = first; row < rows; row += step, ++turn) {
+  long long next = first + step;
+  for (long long row = first; row < rows; ++turn) {
     typename Work::Packs x;
+    exchange.ask();
     arrival_wait(&area.x, turn & 1u);
     work.load(x);
-    const Moments own = work.moments(x, row + step);
+    const Moments own = work.moments(x, next);
     const RowMoments of_row = exchange.combine(own, turn, work.scratch.barrier, arguments.epsilon);
     if (turn == 0 && Work::Memory::affine_bytes > 0) arrival_wait(Work::Memory::affine_came(), 0);
+    const long long later = exchange.later(next, step, turn);
     work.store(x, of_row, row);
+    row = next;
+    next = later;
   }
   exchange.leave(turn);
 }

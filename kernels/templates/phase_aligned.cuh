@@ -2,12 +2,12 @@
 // does not. Such a row is some elements up to the first aligned pack, aligned packs, and some
 // elements behind the last. Every `phases`-th row begins alike: a block takes rows of one phase
 // only, and has gamma and beta in shared memory shifted as these rows are, so that all meet pack by
-// pack. `groups` groups of warps go from row to row, each in registers, with one reduction per row,
-// and where `rows_ahead` is one, the next row on its way into other registers meanwhile; of the
-// elements before and behind the packs, each of a group's last threads has one. Where y lies
+// pack. `groups` groups of warps go from row to row, each in registers, with one reduction per row;
+// of the elements before and behind the packs, each of a group's last threads has one. Where y lies
 // otherwise than x, neighbours put together what an access of y takes.
 #include "realigned.cuh"
 #include "row_reduce.cuh"
+#include "row_tickets.cuh"
 
 namespace normd {
 
@@ -36,7 +36,8 @@ static_assert(row_warps * warp_lanes * groups == block_threads, "as the Launch s
 static_assert(rows_per_block == groups * phases, "as the Launch says");
 static_assert(sizeof(x_type) == sizeof(y_type) && rows_contiguous, "y lies behind x all along");
 static_assert(edges <= warp_lanes, "a thread for each element before and behind");
-static_assert(shared_bytes == affine_bytes + 4 * Scratch::row_floats * groups,
+constexpr int scratch_bytes = 4 * Scratch::row_floats * groups;
+static_assert(shared_bytes == affine_bytes + scratch_bytes + (tickets != 0 ? 8 * groups : 0),
               "as the Launch says");
 
 NORMD_DEVICE gamma_type* shifted_gamma() {
@@ -179,6 +180,36 @@ struct PhasedSlice {
   }
 };
 
+// Which rows of its phase a group has: every n-th, or with `tickets` the next that nobody has. A
+// ticket is on its way while the row before is waited for, and told to the group by way of shared
+// memory and the barrier of the row's sums, on two sides in turns.
+struct RowsOfGroup {
+  RowTickets& of_phase;
+  unsigned* told;  // to the group
+  long long groups_of_phase;
+  bool leads;
+  unsigned ticket = 0;
+  int side = 0;
+
+  NORMD_DEVICE void ask() {
+    if (tickets != 0 && leads) ticket = of_phase.take();
+  }
+  NORMD_DEVICE void tell() {
+    if (tickets != 0 && leads) told[side] = ticket;
+    if constexpr (tickets != 0 && row_warps == 1) warp_barrier();  // whose sums take none
+  }
+  // After that barrier: the row after `row`.
+  NORMD_DEVICE long long after(long long row, int phase) {
+    if constexpr (tickets == 0) return row + groups_of_phase * phases;
+    const long long next = groups_of_phase + told[side];
+    side ^= 1;
+    return next * phases + phase;
+  }
+  NORMD_DEVICE void end() {
+    if (tickets != 0 && leads) of_phase.end(static_cast<unsigned>(groups_of_phase));
+  }
+};
+
 // The rare way, of a row that is not plain.
 NORMD_DEVICE void work_again(const NormArguments& arguments, long long row,
                              const PhasedSlice& slice, Held held, const FirstMoments& first,
@@ -209,27 +240,26 @@ NORMD_KERNEL_RESIDENT(normd_kernel, NormArguments, block_threads, blocks_per_sm)
       shared_memory<fp32>() + affine_bytes / 4 + group * Scratch::row_floats;
   Scratch scratch(scratch_begin, slice.member / warp_lanes, group);
   const long long rows = arguments.rows;
-  const long long turn = grid_blocks() * groups;  // rows from one of a group's to the next
+  RowsOfGroup of_group{
+      static_cast<RowTickets*>(arguments.workspace)[phase],
+      reinterpret_cast<unsigned*>(shared_memory<unsigned char>() + affine_bytes + scratch_bytes) +
+          2 * group,
+      grid_blocks() / phases * groups, slice.member == 0};
   long long row = (block_index() / phases * groups + group) * phases + phase;
-  const x_type* from = x_row(arguments, row);
-  y_type* to = y_row(arguments, row);
   Held held = {};  // zeros, which change no sums, where the thread has nothing
   // Asked for before gamma and beta are waited for.
-  if (row < rows) slice.load(from, held);
+  if (row < rows) slice.load(x_row(arguments, row), held);
   slice.fill_affine(arguments);
 
   while (row < rows) {
-    const long long following = row + turn;
-    from += turn * row_columns;
+    y_type* const to = y_row(arguments, row);
+    of_group.ask();
     float sum;
     float square_sum;
     slice.sums(held, sum, square_sum);
-    Held ahead = {};
-    if constexpr (rows_ahead > 0) {
-      if (following < rows) slice.load(from, ahead);
-      loads_stay();
-    }
+    of_group.tell();
     scratch.sum_pair(sum, square_sum);
+    const long long next = of_group.after(row, phase);
     const FirstMoments first = first_moments(sum, square_sum, arguments.epsilon);
     if (first.plain) {
       slice.store<false>(held, first.row, to, y_behind_x);
@@ -237,14 +267,10 @@ NORMD_KERNEL_RESIDENT(normd_kernel, NormArguments, block_threads, blocks_per_sm)
     } else {
       work_again(arguments, row, slice, held, first, to, y_behind_x, scratch);
     }
-    row = following;
-    to += turn * row_columns;
-    if constexpr (rows_ahead > 0) {
-      held = ahead;
-    } else if (row < rows) {
-      slice.load(from, held);
-    }
+    row = next;
+    if (row < rows) slice.load(x_row(arguments, row), held);
   }
+  of_group.end();
 }
 
 }  // namespace normd

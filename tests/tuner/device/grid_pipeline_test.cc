@@ -1,5 +1,6 @@
-// The exchange of grid_pipeline on the host device: one workspace over many launches, more rows
-// than turns, parts of two widths, and a row that only the whole device holds.
+// What the pipelines keep in a workspace, on the host device: one over many launches, more rows
+// than turns; the exchange of grid_pipeline, with parts of two widths and a row that only the whole
+// device holds, and the tickets of cluster_pipeline.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -145,6 +146,50 @@ TEST(GridPipelineTest, messages_of_an_earlier_launch_or_turn_would_be_found_out)
   EXPECT_NE(fault({"turns_before + turn + 1u;", "turn + 1u;"}), "");
   EXPECT_NE(fault({"mailbox.side[tag & 1u]", "mailbox.side[0]"}), "");
   EXPECT_EQ(fault({"turns_before + turn + 1u;", "turns_before + 1u + turn;"}), "");
+}
+
+// Eight multiprocessors have four clusters of two blocks, each of which takes two rows at once.
+const Candidate by_ticket{.template_name = "cluster_pipeline",
+                          .values = {{"cluster", 2},
+                                     {"rows_per_block", 2},
+                                     {"threads", 2 * 64},
+                                     {"vector_bytes", 16},
+                                     {"blocks_per_sm", 1},
+                                     {"tickets", 1}}};
+const Problem ticket_problem = problem_of(4096, DType::bf16);
+
+// Eight phases, each with one block of four groups of one warp; or of two of two.
+Candidate phased(int groups) {
+  return {.template_name = "phase_aligned",
+          .values = {{"threads", 128},
+                     {"vector_bytes", 16},
+                     {"groups", groups},
+                     {"blocks_per_sm", 1},
+                     {"tickets", 1}}};
+}
+
+void expect_every_row_taken(const Problem& problem, const Candidate& candidate) {
+  for (const HostSchedule& schedule : schedules) {
+    Bench bench(problem, candidate, 8, schedule);
+    ASSERT_EQ(grid_blocks(bench.launch(), 100), 8);
+    std::uint32_t seed = 1;
+    for (const std::int64_t rows : {1, 100, 2, 7, 16, 17, 33, 100}) {
+      ASSERT_EQ(bench.fault_of(rows, seed++), "") << rows << " rows of " << to_text(candidate);
+    }
+    for (const char byte : bench.workspace().read()) ASSERT_EQ(byte, 0);
+  }
+}
+
+TEST(TicketsTest, every_row_is_taken_in_launch_after_launch_whatever_their_rows) {
+  expect_every_row_taken(ticket_problem, by_ticket);
+  expect_every_row_taken(problem_of(1001, DType::bf16), phased(2));
+  expect_every_row_taken(problem_of(1001, DType::bf16), phased(4));
+}
+
+TEST(TicketsTest, of_another_launch_would_leave_rows_out) {
+  Bench bench(ticket_problem, by_ticket, 8, schedules[0], {{"leave_to_next(&taken, 0);", ""}});
+  EXPECT_EQ(bench.fault_of(33, 1), "");
+  EXPECT_NE(bench.fault_of(33, 2), "");
 }
 
 // A sector of the narrowest tensor where the width has whole ones, else sixteen bytes of it.
