@@ -109,7 +109,7 @@ Plan plan(const Candidate& candidate, const Problem& problem, const DeviceSpec& 
   if (shape.blocks == 1) return part_plan(shape, problem, 0);
   const double at_once = static_cast<double>(shape.blocks_per_sm) * spec.sm_count / shape.blocks *
                          shape.rows_per_block;
-  const double tickets = candidate.value("tickets") * ticket_cycles(problem.rows, at_once);
+  const double tickets = ticket_cycles(candidate.value("tickets") != 0, problem.rows, at_once);
   return part_plan(shape, problem, exchange_cycles + tickets);
 }
 

@@ -18,6 +18,8 @@ constexpr int blocks_per_sm_choices[] = {1, 2, 3, 4, 6, 8};
 // Aligned packs that a thread holds at the most; fewer leave threads idle.
 constexpr std::int64_t packs_max = 8;
 
+constexpr std::int64_t ticket_row_bytes_min = 4096;
+
 // Counted in the machine code.
 constexpr double counted_instructions = 16;
 
@@ -133,7 +135,10 @@ Plan plan(const Candidate& candidate, const Problem& problem, const DeviceSpec& 
   const int groups = candidate.value("groups");
   const double at_once =
       static_cast<double>(candidate.value("blocks_per_sm")) * spec.sm_count * groups;
-  const double tickets = candidate.value("tickets") * ticket_cycles(problem.rows, at_once);
+  // A turn of a short row is over before the ticket has come.
+  const std::int64_t rows =
+      bytes_of(problem.columns, problem.x) < ticket_row_bytes_min ? 0 : problem.rows;
+  const double tickets = ticket_cycles(candidate.value("tickets") != 0, rows, at_once);
   return {
       .registers = given,
       .bytes_in_flight = asking_share * static_cast<double>(held.packs) * vector_bytes * threads,

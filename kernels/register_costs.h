@@ -30,10 +30,11 @@ inline double element_instructions(int pack) {
   return pack == 1 ? 30 : 9 + 8.0 / pack;
 }
 
-// What tickets (templates/row_tickets.cuh) add to the cycles of a row: of many rows nobody waits
-// for the slowest group in the end, of few a ticket only costs.
-inline double ticket_cycles(std::int64_t rows, double rows_at_once) {
-  return static_cast<double>(rows) > 8 * rows_at_once ? -200 : 200;
+// Rows by ticket (templates/row_tickets.cuh) pay where groups have many turns, and only cost where
+// they have few: cycles that place the other choice behind all that are worth a trial.
+inline double ticket_cycles(bool tickets, std::int64_t rows, double rows_at_once) {
+  const double turns = static_cast<double>(rows) / rows_at_once;
+  return (tickets ? turns < 6 : turns > 12) ? 5000 : 0;
 }
 
 }  // namespace normd

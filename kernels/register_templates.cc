@@ -141,11 +141,13 @@ Plan block_registers_plan(const Candidate& candidate, const Problem& problem,
       .bytes_in_flight = static_cast<double>(rows_per_group * shape.packs) *
                          candidate.value("vector_bytes") * threads,
       .chain_cycles = reduction +
-                      element_cycles * static_cast<double>(rows_per_group * shape.elements()) *
+                      element_cycles * 0.5 *
+                          static_cast<double>((1 + rows_per_group) * shape.elements()) *
                           std::max(1.0, threads / 128.0) +
                       static_cast<double>(threads) / 4,
       .memory_trips = affine_held ? 1.0 : 1.5,
-      .element_instructions = element_instructions(shape.pack)};
+      .element_instructions = element_instructions(shape.pack),
+      .independent = static_cast<double>(rows_per_group)};
 }
 
 // --- block_tiled ---
