@@ -121,15 +121,15 @@ struct PhasedSlice {
   }
 
   // `y_behind`: elements that a pack of x lies behind where an access may begin, in y.
-  template <bool from_base, bool like_x>
-  NORMD_DEVICE void store_about(const Held& held, const RowMoments& moments, y_type* row,
-                                int y_behind) const {
+  template <bool like_x>
+  NORMD_DEVICE void store_way(const Held& held, const RowMoments& moments, y_type* row,
+                              int y_behind) const {
     y_type* const first = row + lead + member * pack;
 #pragma unroll
     for (int i = 0; i < packs; ++i) {
       if (like_x && !owns(i)) continue;
       float values[pack];
-      normalise<from_base>(held.x[i], moments, values);
+      normalise(held.x[i], moments, values);
       const int at = owns(i) ? index(i) * pack : 0;
       shared_affine_packs(shifted_gamma() + at, shifted_beta() + at).apply(values);
       const Pack<y_type, pack> y = from_floats<y_type>(values);
@@ -143,13 +143,12 @@ struct PhasedSlice {
     }
     if (owns_edge()) row[column] = edge_output(held.edge, moments);
   }
-  template <bool from_base>
   NORMD_DEVICE void store(const Held& held, const RowMoments& moments, y_type* row,
                           int y_behind) const {
     if (begins_aligned || y_behind == 0) {
-      store_about<from_base, true>(held, moments, row, 0);
+      store_way<true>(held, moments, row, 0);
     } else {
-      store_about<from_base, false>(held, moments, row, y_behind);
+      store_way<false>(held, moments, row, y_behind);
     }
   }
 
@@ -184,7 +183,7 @@ struct PhasedSlice {
 // ticket is on its way while the row before is waited for, and told to the group by way of shared
 // memory and the barrier of the row's sums, on two sides in turns.
 struct RowsOfGroup {
-  RowTickets& of_phase;
+  RowTickets* of_phase;
   unsigned* told;  // to the group
   long long groups_of_phase;
   bool leads;
@@ -192,7 +191,7 @@ struct RowsOfGroup {
   int side = 0;
 
   NORMD_DEVICE void ask() {
-    if (tickets != 0 && leads) ticket = of_phase.take();
+    if (tickets != 0 && leads) ticket = of_phase->take();
   }
   NORMD_DEVICE void tell() {
     if (tickets != 0 && leads) told[side] = ticket;
@@ -206,14 +205,15 @@ struct RowsOfGroup {
     return next * phases + phase;
   }
   NORMD_DEVICE void end() {
-    if (tickets != 0 && leads) of_phase.end(static_cast<unsigned>(groups_of_phase));
+    if (tickets != 0 && leads) of_phase->end(static_cast<unsigned>(groups_of_phase));
   }
 };
 
-// The rare way, of a row that is not plain.
-NORMD_DEVICE void work_again(const NormArguments& arguments, long long row,
-                             const PhasedSlice& slice, Held held, const FirstMoments& first,
-                             y_type* to, int y_behind_x, Scratch& scratch) {
+// From the first moments on. By one way for all rows: a shorter one for plain rows beside it saved
+// less than the registers cost that both take.
+NORMD_DEVICE void finish(const NormArguments& arguments, long long row, const PhasedSlice& slice,
+                         Held held, const FirstMoments& first, y_type* to, int y_behind_x,
+                         Scratch& scratch) {
 #pragma unroll
   for (int i = 0; i < packs; ++i) keep_packed(held.x[i]);
   const Moments found = first.near ? first.found
@@ -221,7 +221,7 @@ NORMD_DEVICE void work_again(const NormArguments& arguments, long long row,
                                                              divisor_of(row_columns), scratch);
   const RowMoments moments = row_moments(found, arguments.epsilon);
   if (!moments.rescue) {
-    slice.store<true>(held, moments, to, y_behind_x);
+    slice.store(held, moments, to, y_behind_x);
     if (slice.member == 0) store_statistics(arguments, row, moments);
   } else if (slice.member < warp_lanes) {
     rescue_row<CompiledRow, warp_lanes>(arguments, row, slice.member, true, nullptr);
@@ -241,7 +241,7 @@ NORMD_KERNEL_RESIDENT(normd_kernel, NormArguments, block_threads, blocks_per_sm)
   Scratch scratch(scratch_begin, slice.member / warp_lanes, group);
   const long long rows = arguments.rows;
   RowsOfGroup of_group{
-      static_cast<RowTickets*>(arguments.workspace)[phase],
+      tickets == 0 ? nullptr : static_cast<RowTickets*>(arguments.workspace) + phase,
       reinterpret_cast<unsigned*>(shared_memory<unsigned char>() + affine_bytes + scratch_bytes) +
           2 * group,
       grid_blocks() / phases * groups, slice.member == 0};
@@ -261,12 +261,7 @@ NORMD_KERNEL_RESIDENT(normd_kernel, NormArguments, block_threads, blocks_per_sm)
     scratch.sum_pair(sum, square_sum);
     const long long next = of_group.after(row, phase);
     const FirstMoments first = first_moments(sum, square_sum, arguments.epsilon);
-    if (first.plain) {
-      slice.store<false>(held, first.row, to, y_behind_x);
-      if (slice.member == 0) store_statistics(arguments, row, first.row);
-    } else {
-      work_again(arguments, row, slice, held, first, to, y_behind_x, scratch);
-    }
+    finish(arguments, row, slice, held, first, to, y_behind_x, scratch);
     row = next;
     if (row < rows) slice.load(x_row(arguments, row), held);
   }
