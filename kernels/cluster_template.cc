@@ -16,7 +16,6 @@ constexpr int rows_per_block_choices[] = {1, 2, 3, 4, 5, 6, 8};
 constexpr int blocks_per_sm_choices[] = {1, 2, 4};  // three are as good as two or four
 constexpr std::array packs_choices = {4, 8, 10};    // that a thread holds at the most
 constexpr int group_threads_max = 512;
-constexpr std::int64_t tickets_bytes = 64;  // RowTickets of templates/row_tickets.cuh
 
 // Narrower parts spend their time in barriers, wider ones leave no room for the next row.
 constexpr std::int64_t part_bytes_min = 2048;

@@ -27,8 +27,6 @@ constexpr double counted_instructions = 16;
 // asks.
 constexpr double asking_share = 0.7;
 
-constexpr std::int64_t tickets_bytes = 64;  // RowTickets of each phase
-
 // Narrower rows are shared by few lanes, whose accesses are short anyway.
 constexpr std::int64_t row_bytes_min = 256;
 

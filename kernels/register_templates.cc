@@ -60,7 +60,7 @@ std::vector<Axis> block_registers_axes(const Problem& problem, const DeviceSpec&
 
 // Of warps that share a row.
 int groups_of(const Candidate& candidate) {
-  return candidate.value("rows_per_block") / candidate.value("rows_per_group");
+  return std::max(1, candidate.value("rows_per_block") / candidate.value("rows_per_group"));
 }
 
 int row_threads_of(const Candidate& candidate) {

@@ -12,12 +12,12 @@ namespace {
 constexpr int threads_choices[] = {64, 128};
 constexpr int rows_per_thread_choices[] = {1, 2, 4, 8, 16, 32, 64};
 
-// Up to so many, any rows; up to so many, those whose chunks are an odd number of accesses, so that
-// threads do not meet in a bank. Wider rows have lanes enough to share them.
+// Up to so many, any rows; up to so many, those whose chunks are an odd number of accesses. Of an
+// even number sub_warp is as fast or faster, and of wider ones, too.
 constexpr std::int64_t any_columns_max = 32;
 constexpr std::int64_t columns_max = 104;
 
-// Of x, that a thread has on their way: an access of its own at the least, 32 registers at the
+// Of x, that a thread asks for at once: an access of its own at the least, 32 registers at the
 // most, and of wide rows one, or two that begin on a word together.
 constexpr std::int64_t thread_bytes_min = 16;
 constexpr std::int64_t thread_bytes_max = 128;

@@ -40,7 +40,7 @@ NORMD_DEVICE int group_of_thread() {
   return thread_index() / row_threads;
 }
 
-// The rare way, row by row, where not all are plain. One that is comes to the same by it.
+// The rare way, row by row, where not all are plain.
 NORMD_DEVICE void work_again(const NormArguments& arguments, long long row, const RowSlice& slice,
                              RowSlice::Packs& x, const FirstMoments& first,
                              const RowAffine& affine, Scratch& scratch) {
@@ -48,7 +48,7 @@ NORMD_DEVICE void work_again(const NormArguments& arguments, long long row, cons
   const Moments found = first.near ? first.found
                                    : second_moments_of_slice(slice, x, first.found.correction,
                                                              divisor_of(row_columns), scratch);
-  const RowMoments moments = row_moments(found, arguments.epsilon);
+  const RowMoments moments = first.plain ? first.row : row_moments(found, arguments.epsilon);
   if (!moments.rescue) {
     slice.template store_about<true>(x, moments, affine, y_row(arguments, row));
     if (slice.member == 0) store_statistics(arguments, row, moments);

@@ -46,13 +46,22 @@ NORMD_DEVICE void take_posted(const Posted* from, unsigned tag, Posted (&taken)[
   } while (!all);
 }
 
-// Adds one; what was there before.
+// Adds one; what was there before. `ordered`: after all that this thread did before, and before all
+// that it does then.
+template <bool ordered>
 NORMD_DEVICE unsigned count_up(unsigned* place) {
   unsigned before;
-  asm volatile("atom.relaxed.gpu.global.add.u32 %0, [%1], 1;"
-               : "=r"(before)
-               : "l"(place)
-               : "memory");
+  if constexpr (ordered) {
+    asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], 1;"
+                 : "=r"(before)
+                 : "l"(place)
+                 : "memory");
+  } else {
+    asm volatile("atom.relaxed.gpu.global.add.u32 %0, [%1], 1;"
+                 : "=r"(before)
+                 : "l"(place)
+                 : "memory");
+  }
   return before;
 }
 

@@ -21,8 +21,9 @@ NORMD_DEVICE void take_posted(const Posted* from, unsigned tag, Posted (&taken)[
   }
 }
 
+template <bool ordered>
 NORMD_DEVICE unsigned count_up(unsigned* place) {
-  return __atomic_fetch_add(place, 1u, __ATOMIC_RELAXED);
+  return __atomic_fetch_add(place, 1u, ordered ? __ATOMIC_ACQ_REL : __ATOMIC_RELAXED);
 }
 
 NORMD_DEVICE unsigned load_left(const unsigned* place) {

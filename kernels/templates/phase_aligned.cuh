@@ -35,6 +35,7 @@ using Scratch = RowScratch<row_warps, 2>;
 static_assert(row_warps * warp_lanes * groups == block_threads, "as the Launch says");
 static_assert(rows_per_block == groups * phases, "as the Launch says");
 static_assert(sizeof(x_type) == sizeof(y_type) && rows_contiguous, "y lies behind x all along");
+static_assert(phases * sizeof(RowTickets) <= RowTickets::bytes_max, "as the Launch says");
 static_assert(edges <= warp_lanes, "a thread for each element before and behind");
 constexpr int scratch_bytes = 4 * Scratch::row_floats * groups;
 static_assert(shared_bytes == affine_bytes + scratch_bytes + (tickets != 0 ? 8 * groups : 0),

@@ -133,9 +133,10 @@ struct RowGroup {
     for (int r = 0; r < rows; ++r) {
       const RowMoments moments =
           moments_again(first.row[r], sums[2 * r], sums[2 * r + 1], arguments.epsilon);
+      if (!exists(r)) continue;
       if (moments.rescue) {
         rescue |= 1u << r;
-      } else if (exists(r)) {
+      } else {
         slice.template store_about<true>(x[r], moments, affine, y_of(r));
         if (slice.member == 0) store_statistics(arguments, row(r), moments);
       }

@@ -148,6 +148,7 @@ NORMD_DEVICE FirstMoments first_moments(float sum, float square_sum, float epsil
 // matter only where that was not near enough.
 NORMD_DEVICE RowMoments moments_again(const FirstMoments& first, float deviation_sum,
                                       float square_sum, float epsilon) {
+  if (first.plain) return first.row;  // whose zeros have the signs that it gives them
   const Moments found = first.near ? first.found
                                    : second_moments(first.found.correction, deviation_sum,
                                                     square_sum, divisor_of(row_columns));

@@ -8,14 +8,16 @@
 namespace normd {
 
 struct RowTickets {
+  static constexpr int bytes_max = 64;  // of all that a launch has, as its workspace_bytes say
+
   unsigned taken;
   unsigned ended;  // groups that take no more
 
-  NORMD_DEVICE unsigned take() { return count_up(&taken); }
+  NORMD_DEVICE unsigned take() { return count_up<false>(&taken); }
 
   // By each of the `groups` of a launch, once, after it has had its last ticket.
   NORMD_DEVICE void end(unsigned groups) {
-    if (count_up(&ended) + 1 != groups) return;
+    if (count_up<true>(&ended) + 1 != groups) return;
     leave_to_next(&taken, 0);
     leave_to_next(&ended, 0);
   }

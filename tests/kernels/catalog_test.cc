@@ -238,7 +238,7 @@ TEST(CatalogTest, rows_of_a_few_elements_are_read_by_full_accesses_whatever_thei
       EXPECT_LT(place - ranked.begin(), 10) << to_text(problem);
     }
   }
-  // Wider ones where threads do not meet in a bank.
+  // Wider ones of an odd number of accesses.
   const auto offered = [](std::int64_t columns, DType dtype) {
     const Problem problem = square(100000, columns, dtype);
     return !enumerate(*find_template("thread_rows"), problem, h200()).empty();

@@ -158,20 +158,20 @@ const Candidate by_ticket{.template_name = "cluster_pipeline",
                                      {"tickets", 1}}};
 const Problem ticket_problem = problem_of(4096, DType::bf16);
 
-// Eight phases, each with one block of four groups of one warp; or of two of two.
-Candidate phased(int groups) {
+// Eight phases, each with one block of some groups for each eight multiprocessors.
+Candidate phased(int groups, int threads) {
   return {.template_name = "phase_aligned",
-          .values = {{"threads", 128},
+          .values = {{"threads", threads},
                      {"vector_bytes", 16},
                      {"groups", groups},
                      {"blocks_per_sm", 1},
                      {"tickets", 1}}};
 }
 
-void expect_every_row_taken(const Problem& problem, const Candidate& candidate) {
+void expect_every_row_taken(const Problem& problem, const Candidate& candidate, int sm_count) {
   for (const HostSchedule& schedule : schedules) {
-    Bench bench(problem, candidate, 8, schedule);
-    ASSERT_EQ(grid_blocks(bench.launch(), 100), 8);
+    Bench bench(problem, candidate, sm_count, schedule);
+    ASSERT_EQ(grid_blocks(bench.launch(), 100), sm_count);
     std::uint32_t seed = 1;
     for (const std::int64_t rows : {1, 100, 2, 7, 16, 17, 33, 100}) {
       ASSERT_EQ(bench.fault_of(rows, seed++), "") << rows << " rows of " << to_text(candidate);
@@ -181,9 +181,10 @@ void expect_every_row_taken(const Problem& problem, const Candidate& candidate) 
 }
 
 TEST(TicketsTest, every_row_is_taken_in_launch_after_launch_whatever_their_rows) {
-  expect_every_row_taken(ticket_problem, by_ticket);
-  expect_every_row_taken(problem_of(1001, DType::bf16), phased(2));
-  expect_every_row_taken(problem_of(1001, DType::bf16), phased(4));
+  expect_every_row_taken(ticket_problem, by_ticket, 8);
+  expect_every_row_taken(problem_of(1001, DType::bf16), phased(2, 128), 8);
+  expect_every_row_taken(problem_of(1001, DType::bf16), phased(4, 128), 16);
+  expect_every_row_taken(problem_of(4095, DType::bf16), phased(1, 256), 24);
 }
 
 TEST(TicketsTest, of_another_launch_would_leave_rows_out) {
