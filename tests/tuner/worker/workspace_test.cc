@@ -11,19 +11,24 @@ namespace {
 
 const Problem problem{.rows = 40, .columns = 8192, .gamma = DType::fp32, .stats = Stats::mean_rstd};
 
-// Of grid_pipeline, with several rows at once in each block.
-Candidate candidate_with_workspace() {
+// With several rows at once in each block.
+Candidate candidate_with_workspace(const std::string& template_name) {
   for (const Candidate& candidate :
-       enumerate(*find_template("grid_pipeline"), problem, test_device_spec())) {
-    if (candidate.value("rows_per_block") == 2) return candidate;
+       enumerate(*find_template(template_name), problem, test_device_spec())) {
+    if (candidate.value("rows_per_block") == 2 &&
+        launch_of(candidate, problem, test_device_spec()).workspace_bytes > 0) {
+      return candidate;
+    }
   }
   return {};
 }
 
 class WorkspaceTest : public testing::Test {
  protected:
-  void SetUp() override {
-    candidate_ = candidate_with_workspace();
+  void SetUp() override { open("grid_pipeline"); }
+
+  void open(const std::string& template_name) {
+    candidate_ = candidate_with_workspace(template_name);
     if (candidate_.values.empty()) GTEST_SKIP() << "this device has no bulk copies";
     auto bench = TrialBench::open(test_device, testing::TempDir());
     ASSERT_TRUE(bench) << bench.error().message;
@@ -44,7 +49,16 @@ class WorkspaceTest : public testing::Test {
   std::unique_ptr<TrialBench> bench_;
 };
 
-TEST_F(WorkspaceTest, one_workspace_lasts_through_the_gate_and_all_samples) {
+class EveryWorkspaceTest : public WorkspaceTest, public testing::WithParamInterface<std::string> {
+ protected:
+  void SetUp() override { open(GetParam()); }
+};
+
+INSTANTIATE_TEST_SUITE_P(templates, EveryWorkspaceTest,
+                         testing::Values("grid_pipeline", "cluster_pipeline"),
+                         [](const auto& name) { return name.param; });
+
+TEST_P(EveryWorkspaceTest, lasts_through_the_gate_and_all_samples) {
   const Verdict verdict = verdict_of({});
   ASSERT_EQ(verdict.kind, VerdictKind::measured) << verdict.detail;
   for (int turn = 0; turn < 2; ++turn) {
