@@ -4,7 +4,7 @@
 #include <array>
 
 #include "kernels/part_shape.h"
-#include "kernels/register_costs.h"
+#include "kernels/row_tickets.h"
 #include "kernels/slice_shape.h"
 #include "kernels/text_expansion.h"
 

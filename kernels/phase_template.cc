@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "kernels/register_costs.h"
+#include "kernels/row_tickets.h"
 #include "kernels/slice_shape.h"
 #include "kernels/text_expansion.h"
 
@@ -21,7 +21,7 @@ constexpr std::int64_t packs_max = 8;
 constexpr std::int64_t ticket_row_bytes_min = 4096;
 
 // Counted in the machine code.
-constexpr double counted_instructions = 16;
+constexpr double element_instructions = 16;
 
 // Of its turn, in which a group asks for a row, adds it up and stores it, the part in which it
 // asks.
@@ -129,7 +129,7 @@ Plan plan(const Candidate& candidate, const Problem& problem, const DeviceSpec& 
   const double warps_per_scheduler = threads_per_sm / 128.0;
   const int given = registers_max(threads_per_sm, spec);
   const double shortage = std::max(0.0, registers_wanted(problem, held, converted_all) / given - 1);
-  const double instructions = counted_instructions * (1 + shortage);
+  const double instructions = element_instructions * (1 + shortage);
   const int groups = candidate.value("groups");
   const double at_once =
       static_cast<double>(candidate.value("blocks_per_sm")) * spec.sm_count * groups;

@@ -30,14 +30,4 @@ inline double element_instructions(int pack) {
   return pack == 1 ? 30 : 9 + 8.0 / pack;
 }
 
-// RowTickets::bytes_max of templates/row_tickets.cuh.
-inline constexpr std::int64_t tickets_bytes = 64;
-
-// Rows by ticket (templates/row_tickets.cuh) pay where groups have many turns, and only cost where
-// they have few: cycles that place the other choice behind all that are worth a trial.
-inline double ticket_cycles(bool tickets, std::int64_t rows, double rows_at_once) {
-  const double turns = static_cast<double>(rows) / rows_at_once;
-  return (tickets ? turns < 6 : turns > 12) ? 5000 : 0;
-}
-
 }  // namespace normd

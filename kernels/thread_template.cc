@@ -22,8 +22,8 @@ constexpr std::int64_t columns_max = 104;
 constexpr std::int64_t thread_bytes_min = 16;
 constexpr std::int64_t thread_bytes_max = 128;
 constexpr std::int64_t wide_thread_bytes_max = 208;
-// As thread_rows.cuh has them: threads that are to fit a multiprocessor, and the widest rows that
-// are held as floats.
+// As thread_rows.cuh and thread_chunk.cuh have them: threads that are to fit a multiprocessor, and
+// the widest rows that are held as floats.
 constexpr int threads_resident = 512;
 constexpr std::int64_t columns_held = 24;
 
@@ -35,7 +35,7 @@ std::int64_t affine_floats_of(const Problem& problem) {
   return ((problem.gamma ? 1 : 0) + (problem.beta ? 1 : 0)) * problem.columns;
 }
 
-// That a thread works on at once: rows_in_chunk() of thread_rows.cuh.
+// That a thread works on at once: rows_in_chunk() of thread_chunk.cuh.
 std::int64_t chunk_rows(const Problem& problem, std::int64_t rows_per_thread) {
   const std::int64_t row_bytes = bytes_of(problem.columns, problem.x);
   std::int64_t rows = 1;

@@ -124,19 +124,25 @@ struct Chunk {
   NORMD_DEVICE void store(int begin, const float (&values)[access]) const {
     store_shared(y + begin, from_floats<y_type>(values));
   }
+
+  // take(e, value) for each element of x, number e of the chunk.
+  template <typename Take>
+  NORMD_DEVICE void each(const Take& take) const {
+#pragma unroll
+    for (int i = 0; i < chunk_elements; i += access) {
+      float some[access];
+      load(i, some);
+#pragma unroll
+      for (int k = 0; k < access; ++k) take(i + k, some[k]);
+    }
+  }
 };
 
 // Of rows that are held as floats.
 NORMD_DEVICE void work_in_registers(const Chunk& chunk, const ThreadAffine& affine, float epsilon,
                                     RowMoments (&moments)[chunk_rows]) {
   float values[chunk_elements];
-#pragma unroll
-  for (int i = 0; i < chunk_elements; i += access) {
-    float some[access];
-    chunk.load(i, some);
-#pragma unroll
-    for (int k = 0; k < access; ++k) values[i + k] = some[k];
-  }
+  chunk.each([&](int e, float value) { values[e] = value; });
 #pragma unroll
   for (int r = 0; r < chunk_rows; ++r) {
     moments[r] = normalise_row(values + r * row_columns, affine, epsilon);
@@ -155,17 +161,11 @@ NORMD_DEVICE void work_in_registers(const Chunk& chunk, const ThreadAffine& affi
 NORMD_DEVICE void sums_about(const Chunk& chunk, const float (&value)[chunk_rows],
                              float (&sums)[2 * chunk_rows]) {
   ChainSums chains_of[chunk_rows] = {};
-#pragma unroll
-  for (int i = 0; i < chunk_elements; i += access) {
-    float some[access];
-    chunk.load(i, some);
-#pragma unroll
-    for (int k = 0; k < access; ++k) {
-      const int r = (i + k) / row_columns;
-      const int column = (i + k) % row_columns;
-      chains_of[r].add(column, column < chains, some[k] - value[r]);
-    }
-  }
+  chunk.each([&](int e, float of_x) {
+    const int r = e / row_columns;
+    const int column = e % row_columns;
+    chains_of[r].add(column, column < chains, of_x - value[r]);
+  });
 #pragma unroll
   for (int r = 0; r < chunk_rows; ++r) {
     sums[2 * r] = chains_total(chains_of[r].deviation);

@@ -1,6 +1,6 @@
-// What the pipelines keep in a workspace, on the host device: one over many launches, more rows
-// than turns; the exchange of grid_pipeline, with parts of two widths and a row that only the whole
-// device holds, and the tickets of cluster_pipeline.
+// What kernels whose blocks stay keep in a workspace, on the host device: one over many launches,
+// more rows than turns; the exchange of grid_pipeline, with parts of two widths and a row that only
+// the whole device holds, and the tickets of cluster_pipeline and phase_aligned.
 #include <gtest/gtest.h>
 
 #include <cstring>
