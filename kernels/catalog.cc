@@ -78,6 +78,7 @@ std::vector<Candidate> ranked_candidates(const Problem& problem, const DeviceSpe
   for (const Template& entry : catalog()) {
     if (entry.grade != Grade::exact) continue;
     for (Candidate& candidate : enumerate(entry, problem, spec)) {
+      if (!entry.plan(candidate, problem, spec).worth_a_trial) continue;
       const double ns = estimated_ns(candidate, problem, spec);
       ranked.emplace_back(ns, std::move(candidate));
     }

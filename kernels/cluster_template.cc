@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "kernels/cache_hints.h"
 #include "kernels/part_shape.h"
 #include "kernels/row_tickets.h"
 #include "kernels/slice_shape.h"
@@ -65,7 +66,8 @@ std::vector<Axis> axes(const Problem& problem, const DeviceSpec& spec) {
       {"threads", threads},
       {"vector_bytes", {part_vector_bytes}},
       {"blocks_per_sm", {std::begin(blocks_per_sm_choices), std::end(blocks_per_sm_choices)}},
-      {"tickets", {0, 1}}};
+      {"tickets", {0, 1}},
+      x_evict_last_axis(spec)};
 }
 
 bool fits(const Candidate& candidate, const Problem& problem, const DeviceSpec& spec) {
@@ -105,11 +107,13 @@ constexpr double exchange_cycles = 1500;
 
 Plan plan(const Candidate& candidate, const Problem& problem, const DeviceSpec& spec) {
   const PartShape shape = shape_of(candidate, problem);
-  if (shape.blocks == 1) return part_plan(shape, problem, 0);
   const double at_once = static_cast<double>(shape.blocks_per_sm) * spec.sm_count / shape.blocks *
                          shape.rows_per_block;
-  const double tickets = ticket_cycles(candidate.value("tickets") != 0, problem.rows, at_once);
-  return part_plan(shape, problem, exchange_cycles + tickets);
+  Plan plan = part_plan(shape, problem, shape.blocks == 1 ? 0 : exchange_cycles);
+  plan.worth_a_trial =
+      x_evict_last_pays(candidate, problem, spec) &&
+      (shape.blocks == 1 || tickets_pay(candidate.value("tickets") != 0, problem.rows, at_once));
+  return plan;
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernels/cache_hints.h"
 #include "kernels/part_shape.h"
 #include "kernels/slice_shape.h"
 #include "kernels/text_expansion.h"
@@ -103,7 +104,8 @@ std::vector<Axis> axes(const Problem& problem, const DeviceSpec& spec) {
       {"rows_per_block", {std::begin(rows_per_block_choices), std::end(rows_per_block_choices)}},
       {"threads", threads},
       {"vector_bytes", {part_vector_bytes}},
-      {"blocks_per_sm", {std::begin(blocks_per_sm_choices), std::end(blocks_per_sm_choices)}}};
+      {"blocks_per_sm", {std::begin(blocks_per_sm_choices), std::end(blocks_per_sm_choices)}},
+      x_evict_last_axis(spec)};
 }
 
 // Whether (almost) every multiprocessor has work.
@@ -152,9 +154,11 @@ Launch launch(const Candidate& candidate, const Problem& problem, const DeviceSp
 constexpr double exchange_cycles = 8000;
 constexpr double message_cycles = 15;
 
-Plan plan(const Candidate& candidate, const Problem& problem, const DeviceSpec&) {
+Plan plan(const Candidate& candidate, const Problem& problem, const DeviceSpec& spec) {
   const PartShape shape = shape_of(candidate, problem);
-  return part_plan(shape, problem, exchange_cycles + message_cycles * shape.blocks);
+  Plan plan = part_plan(shape, problem, exchange_cycles + message_cycles * shape.blocks);
+  plan.worth_a_trial = x_evict_last_pays(candidate, problem, spec);
+  return plan;
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "kernels/cache_hints.h"
 #include "kernels/row_tickets.h"
 #include "kernels/slice_shape.h"
 #include "kernels/text_expansion.h"
@@ -74,7 +75,7 @@ std::int64_t shared_bytes_of(const Candidate& candidate, const Problem& problem)
              candidate.value("groups");
 }
 
-std::vector<Axis> axes(const Problem& problem, const DeviceSpec&) {
+std::vector<Axis> axes(const Problem& problem, const DeviceSpec& spec) {
   // Wherever the tensors begin, some rows do not begin on 16 bytes.
   const bool wanted = problem.rows_layout == RowsLayout::contiguous &&
                       size_bytes(problem.x) == size_bytes(problem.y) &&
@@ -86,7 +87,8 @@ std::vector<Axis> axes(const Problem& problem, const DeviceSpec&) {
           {"vector_bytes", {vector_bytes}},
           {"groups", groups},
           {"blocks_per_sm", {std::begin(blocks_per_sm_choices), std::end(blocks_per_sm_choices)}},
-          {"tickets", {0, 1}}};
+          {"tickets", {0, 1}},
+          x_evict_last_axis(spec)};
 }
 
 bool fits(const Candidate& candidate, const Problem& problem, const DeviceSpec& spec) {
@@ -136,15 +138,15 @@ Plan plan(const Candidate& candidate, const Problem& problem, const DeviceSpec& 
   // A turn of a short row is over before the ticket has come.
   const std::int64_t rows =
       bytes_of(problem.columns, problem.x) < ticket_row_bytes_min ? 0 : problem.rows;
-  const double tickets = ticket_cycles(candidate.value("tickets") != 0, rows, at_once);
   return {
       .registers = given,
       .bytes_in_flight = asking_share * static_cast<double>(held.packs) * vector_bytes * threads,
-      .chain_cycles =
-          660 + tickets + instructions * elements * std::max(1.0, warps_per_scheduler / 2),
+      .chain_cycles = 660 + instructions * elements * std::max(1.0, warps_per_scheduler / 2),
       .memory_trips = 1,
       .element_instructions = instructions,
-      .independent = static_cast<double>(groups)};
+      .independent = static_cast<double>(groups),
+      .worth_a_trial = x_evict_last_pays(candidate, problem, spec) &&
+                       tickets_pay(candidate.value("tickets") != 0, rows, at_once)};
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "kernels/cache_hints.h"
 #include "kernels/register_costs.h"
 #include "kernels/slice_shape.h"
 #include "kernels/text_expansion.h"
@@ -55,7 +56,8 @@ std::vector<Axis> block_registers_axes(const Problem& problem, const DeviceSpec&
       {"vector_bytes", vector_bytes},
       {"rows_per_block", {std::begin(rows_per_block_choices), std::end(rows_per_block_choices)}},
       {"rows_per_group", {1, 2}},
-      {"threads_per_sm", {0, 768, 1024}}};
+      {"threads_per_sm", {0, 768, 1024}},
+      x_evict_last_axis(spec)};
 }
 
 // Of warps that share a row.
@@ -147,7 +149,8 @@ Plan block_registers_plan(const Candidate& candidate, const Problem& problem,
                       static_cast<double>(threads) / 4,
       .memory_trips = affine_held ? 1.0 : 1.5,
       .element_instructions = element_instructions(shape.pack),
-      .independent = static_cast<double>(rows_per_group)};
+      .independent = static_cast<double>(rows_per_group),
+      .worth_a_trial = x_evict_last_pays(candidate, problem, spec)};
 }
 
 // --- block_tiled ---

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "kernels/cache_hints.h"
 #include "kernels/register_costs.h"
 #include "kernels/register_templates.h"
 #include "kernels/slice_shape.h"
@@ -15,7 +16,8 @@ std::vector<Axis> sub_warp_axes(const Problem& problem, const DeviceSpec& spec) 
           {"vector_bytes", vector_bytes_choices(problem, spec)},
           {"rows_per_group", {1, 2}},
           {"threads_per_sm", {0, 1024, 1536}},
-          {"affine_shared", {0, 1}}};
+          {"affine_shared", {0, 1}},
+          x_evict_last_axis(spec)};
 }
 
 SliceShape sub_warp_shape(const Candidate& candidate, const Problem& problem) {
@@ -77,7 +79,7 @@ Launch sub_warp_launch(const Candidate& candidate, const Problem& problem, const
       candidate.value("affine_shared") != 0 ? static_cast<int>(affine_bytes(problem)) : 0);
 }
 
-Plan sub_warp_plan(const Candidate& candidate, const Problem& problem, const DeviceSpec&) {
+Plan sub_warp_plan(const Candidate& candidate, const Problem& problem, const DeviceSpec& spec) {
   const SliceShape shape = sub_warp_shape(candidate, problem);
   const int rows_per_group = candidate.value("rows_per_group");
   const bool shares = candidate.value("affine_shared") != 0;
@@ -95,7 +97,8 @@ Plan sub_warp_plan(const Candidate& candidate, const Problem& problem, const Dev
           .memory_trips = 1.0,
           .element_instructions = element_instructions(shape.pack) + 60 / elements +
                                   (shares ? 0 : 2) + std::max(0.0, 8 * (wanted / given - 1.5)),
-          .independent = candidate.value("threads") / 32.0};
+          .independent = candidate.value("threads") / 32.0,
+          .worth_a_trial = x_evict_last_pays(candidate, problem, spec)};
 }
 
 }  // namespace

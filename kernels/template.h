@@ -25,6 +25,7 @@ struct Plan {
   double memory_trips = 1;           // waits for memory, one after the other, of one block
   double element_instructions = 12;  // issued per element of x
   double independent = 1;            // parts of a block that do not wait for each other
+  bool worth_a_trial = true;  // false: for so many rows, another value of some axis is better
 };
 
 struct Template {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernels/cache_hints.h"
 #include "kernels/register_costs.h"
 #include "kernels/slice_shape.h"
 #include "kernels/text_expansion.h"
@@ -67,7 +68,7 @@ bool narrow_enough(const Problem& problem) {
   return chunk_bytes / access_bytes % 2 == 1;
 }
 
-std::vector<Axis> axes(const Problem& problem, const DeviceSpec&) {
+std::vector<Axis> axes(const Problem& problem, const DeviceSpec& spec) {
   const bool wanted = problem.rows_layout == RowsLayout::contiguous &&
                       size_bytes(problem.x) == size_bytes(problem.y) && narrow_enough(problem) &&
                       problem.align_bytes >= 4;
@@ -77,7 +78,8 @@ std::vector<Axis> axes(const Problem& problem, const DeviceSpec&) {
   }
   return {{"threads", {std::begin(threads_choices), std::end(threads_choices)}},
           {"vector_bytes", {std::min(16, problem.align_bytes)}},
-          {"rows_per_thread", rows_per_thread}};
+          {"rows_per_thread", rows_per_thread},
+          x_evict_last_axis(spec)};
 }
 
 bool fits(const Candidate& candidate, const Problem& problem, const DeviceSpec& spec) {
@@ -102,7 +104,7 @@ Launch launch(const Candidate& candidate, const Problem& problem, const DeviceSp
                   static_cast<int>(shared_bytes_of(candidate, problem)));
 }
 
-Plan plan(const Candidate& candidate, const Problem& problem, const DeviceSpec&) {
+Plan plan(const Candidate& candidate, const Problem& problem, const DeviceSpec& spec) {
   const auto columns = static_cast<double>(problem.columns);
   const auto bytes = static_cast<double>(thread_bytes(candidate, problem));
   const int threads = candidate.value("threads");
@@ -111,7 +113,8 @@ Plan plan(const Candidate& candidate, const Problem& problem, const DeviceSpec&)
           .chain_cycles = 200 + 9.0 * candidate.value("rows_per_thread") * columns,
           .memory_trips = 1,
           .element_instructions = 6.5 + 28 / columns,
-          .independent = threads / 32.0};
+          .independent = threads / 32.0,
+          .worth_a_trial = x_evict_last_pays(candidate, problem, spec)};
 }
 
 }  // namespace

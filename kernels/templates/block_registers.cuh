@@ -69,7 +69,7 @@ NORMD_KERNEL_RESIDENT(normd_kernel, NormArguments, block_threads, blocks_wanted)
   if (groups > 1 && row >= arguments.rows) return;
 
   Rows rows{arguments, {member}, row};
-  rows.load();
+  rows.load<x_hint_of(x_evict_last)>();
   RowAffine affine(arguments);
   affine.ask(rows.slice);
 

@@ -32,12 +32,23 @@ NORMD_DEVICE void arrival_wait(Arrival* arrival, unsigned parity) {
 }
 
 // Whole multiples of 16 bytes between addresses that are, too.
+template <Hint hint = Hint::normal>
 NORMD_DEVICE void bulk_copy(void* shared, const void* global, int bytes, Arrival* arrival) {
-  asm volatile(
-      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, "
-      "[%3];" ::"r"(shared_address(shared)),
-      "l"(global), "r"(bytes), "r"(shared_address(arrival))
-      : "memory");
+  if constexpr (hint == Hint::last_to_leave) {
+    // The policy within, so that no register holds it from row to row.
+    asm volatile(
+        "{\n.reg .b64 last;\ncreatepolicy.fractional.L2::evict_last.b64 last, 1.0;\n"
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint "
+        "[%0], [%1], %2, [%3], last;\n}" ::"r"(shared_address(shared)),
+        "l"(global), "r"(bytes), "r"(shared_address(arrival))
+        : "memory");
+  } else {
+    asm volatile(
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, "
+        "[%3];" ::"r"(shared_address(shared)),
+        "l"(global), "r"(bytes), "r"(shared_address(arrival))
+        : "memory");
+  }
 }
 
 // Puts the message where block `rank` of the cluster has what `place` is here, and lets its

@@ -35,6 +35,7 @@ NORMD_DEVICE void arrival_wait(Arrival* arrival, unsigned parity) {
   host_runtime->wait_until(&arrival_happened, arrival, parity);
 }
 
+template <Hint hint = Hint::normal>
 NORMD_DEVICE void bulk_copy(void* shared, const void* global, int bytes, Arrival* arrival) {
   __builtin_memcpy(shared, global, static_cast<unsigned long>(bytes));
   arrival_came(arrival, bytes);

@@ -118,8 +118,8 @@ struct PartWork {
   NORMD_DEVICE void fetch_x(long long row) const {
     Arrival* came = &Memory::area(group).x;
     arrival_expect(came, part.template bytes<x_type>());
-    bulk_copy(Memory::x(group), x_row(arguments, row) + part.begin(), part.template bytes<x_type>(),
-              came);
+    bulk_copy<x_hint_of(x_evict_last)>(Memory::x(group), x_row(arguments, row) + part.begin(),
+                                       part.template bytes<x_type>(), came);
   }
 
   // By the leader of each group: the first row, gamma and beta are under way before anything else.

@@ -57,8 +57,8 @@ struct Held {
 // The share of one row of each of its threads, the same for all rows of a phase.
 struct PhasedSlice {
   int member;
-  int lead;   // elements before the first pack
-  int count;  // packs of the row
+  int lead;    // elements before the first pack
+  int count;   // packs of the row
   int column;  // of its element before or behind them, negative for none
   NORMD_DEVICE PhasedSlice(int of_row, int before)
       : member(of_row), lead(before), count((row_columns - before) / pack) {
@@ -84,7 +84,8 @@ struct PhasedSlice {
 #pragma unroll
     for (int i = 0; i < packs; ++i) {
       if (owns(i)) {
-        held.x[i] = load_pack<Hint::normal, x_type, pack>(first + i * row_threads * pack);
+        held.x[i] =
+            load_pack<x_hint_of(x_evict_last), x_type, pack>(first + i * row_threads * pack);
       }
     }
     if (owns_edge()) held.edge = row[column];

@@ -33,9 +33,9 @@ struct alignas(sizeof(T) * count) Pack {
 
 constexpr int warp_lanes = 32;
 
-// How an access treats the caches: `normal`, or `read_only` for gamma and beta, which every row
-// reads and no thread writes.
-enum class Hint { normal, read_only };
+// How an access treats the caches: `normal`; `read_only` for gamma and beta, which every row reads
+// and no thread writes; or `last_to_leave`, for which the L2 cache gives up other lines first.
+enum class Hint { normal, read_only, last_to_leave };
 
 }  // namespace normd
 

@@ -123,44 +123,62 @@ constexpr int access_bytes_max = 32;
 constexpr int access_bytes_max = 16;
 #endif
 
-// NORMD_LOAD(instruction, words): the instruction in three widths. All are volatile, which keeps
-// them where the text has them as far as the compiler goes; for the assembler see loads_stay().
-// None is `.nc`: the assembler moves such loads past barriers, to where they are used.
-#define NORMD_LOAD_1(instruction) \
-  asm volatile(instruction ".b32 %0, [%1];" : "=r"(word[0]) : "l"(address) : "memory")
-#define NORMD_LOAD_2(instruction)                    \
-  asm volatile(instruction ".v2.b32 {%0, %1}, [%2];" \
-               : "=r"(word[0]), "=r"(word[1])        \
-               : "l"(address)                        \
+// What the L2 cache is to do with a line that an access brings.
+NORMD_DEVICE unsigned long long evict_last_policy() {
+  unsigned long long policy = 0;
+#if __CUDA_ARCH__ >= 800
+  asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
+#endif
+  return policy;
+}
+
+// NORMD_LOAD_words(instruction, operand): the instruction in four widths; `operand` is ", %last" of
+// those that take a policy. All are volatile, which keeps them where the text has them as far as
+// the compiler goes; for the assembler see loads_stay(). None is `.nc`: the assembler moves such
+// loads past barriers, to where they are used.
+#define NORMD_LOAD_1(instruction, operand)         \
+  asm volatile(instruction ".b32 %0, [%1]" operand \
+               : "=r"(word[0])                     \
+               : "l"(address), "l"(policy)         \
                : "memory")
-#define NORMD_LOAD_4(instruction)                                           \
-  asm volatile(instruction ".v4.b32 {%0, %1, %2, %3}, [%4];"                \
+#define NORMD_LOAD_2(instruction, operand)                  \
+  asm volatile(instruction ".v2.b32 {%0, %1}, [%2]" operand \
+               : "=r"(word[0]), "=r"(word[1])               \
+               : "l"(address), "l"(policy)                  \
+               : "memory")
+#define NORMD_LOAD_4(instruction, operand)                                  \
+  asm volatile(instruction ".v4.b32 {%0, %1, %2, %3}, [%4]" operand         \
                : "=r"(word[0]), "=r"(word[1]), "=r"(word[2]), "=r"(word[3]) \
-               : "l"(address)                                               \
+               : "l"(address), "l"(policy)                                  \
                : "memory")
-#define NORMD_LOAD_8(instruction)                                                           \
-  asm volatile(instruction ".v8.b32 {%0, %1, %2, %3, %4, %5, %6, %7}, [%8];"                \
+#define NORMD_LOAD_8(instruction, operand)                                                  \
+  asm volatile(instruction ".v8.b32 {%0, %1, %2, %3, %4, %5, %6, %7}, [%8]" operand         \
                : "=r"(word[0]), "=r"(word[1]), "=r"(word[2]), "=r"(word[3]), "=r"(word[4]), \
                  "=r"(word[5]), "=r"(word[6]), "=r"(word[7])                                \
-               : "l"(address)                                                               \
+               : "l"(address), "l"(policy)                                                  \
                : "memory")
+
+#define NORMD_LOAD_HINTED(load, policy_operand)                                 \
+  if constexpr (hint == Hint::normal) load("ld.global", ";");                   \
+  if constexpr (hint == Hint::read_only) load("ld.global.L1::evict_last", ";"); \
+  if constexpr (hint == Hint::last_to_leave) {                                  \
+    policy = evict_last_policy();                                               \
+    load("ld.global.L2::cache_hint", ", " policy_operand ";");                  \
+  }
 
 template <Hint hint, int words>
 NORMD_DEVICE void load_words(const void* address, unsigned (&word)[words]) {
+  unsigned long long policy = 0;
   if constexpr (words == 1) {
-    if constexpr (hint == Hint::normal) NORMD_LOAD_1("ld.global");
-    if constexpr (hint == Hint::read_only) NORMD_LOAD_1("ld.global.L1::evict_last");
+    NORMD_LOAD_HINTED(NORMD_LOAD_1, "%2")
   } else if constexpr (words == 2) {
-    if constexpr (hint == Hint::normal) NORMD_LOAD_2("ld.global");
-    if constexpr (hint == Hint::read_only) NORMD_LOAD_2("ld.global.L1::evict_last");
+    NORMD_LOAD_HINTED(NORMD_LOAD_2, "%3")
   } else if constexpr (words == 4) {
-    if constexpr (hint == Hint::normal) NORMD_LOAD_4("ld.global");
-    if constexpr (hint == Hint::read_only) NORMD_LOAD_4("ld.global.L1::evict_last");
+    NORMD_LOAD_HINTED(NORMD_LOAD_4, "%5")
   } else {
     static_assert(words == 8, "4 to 32 bytes");
 #if __CUDA_ARCH__ >= 1000
-    if constexpr (hint == Hint::normal) NORMD_LOAD_8("ld.global");
-    if constexpr (hint == Hint::read_only) NORMD_LOAD_8("ld.global.L1::evict_last");
+    NORMD_LOAD_HINTED(NORMD_LOAD_8, "%9")
 #endif
   }
 }

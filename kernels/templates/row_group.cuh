@@ -35,9 +35,7 @@ struct RowGroup {
   Packs x[rows];
 
   NORMD_DEVICE long long row(int r) const { return first_row + r * distance; }
-  NORMD_DEVICE bool exists(int r) const {
-    return (covered && r == 0) || row(r) < arguments.rows;
-  }
+  NORMD_DEVICE bool exists(int r) const { return (covered && r == 0) || row(r) < arguments.rows; }
 
   // work(r) for each row that exists.
   template <typename Work>
@@ -64,9 +62,10 @@ struct RowGroup {
     return y_row(arguments, row(r));
   }
 
+  template <Hint hint = Hint::normal>
   NORMD_DEVICE void load() {
 #pragma unroll
-    for (int r = 0; r < rows; ++r) slice.load(x_of(r), x[r]);
+    for (int r = 0; r < rows; ++r) slice.template load<hint>(x_of(r), x[r]);
   }
 
   NORMD_DEVICE void sums(Sums& sums) const {

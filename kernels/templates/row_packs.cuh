@@ -14,6 +14,12 @@ constexpr int row_packs = (row_columns + pack - 1) / pack;
 constexpr bool whole_packs = row_columns % pack == 0;  // else the last pack of a row is partial
 constexpr bool fine = sizeof(y_type) == 4;             // as moments.cuh has it
 
+// Of x, by the axis x_evict_last. In long kernels it keeps what was written from waiting behind
+// what was read, which is not wanted again.
+NORMD_DEVICE constexpr Hint x_hint_of(int evict_last) {
+  return evict_last != 0 ? Hint::last_to_leave : Hint::normal;
+}
+
 // Registers that one pack of T takes.
 template <typename T>
 constexpr int pack_registers = larger_of(1, pack* static_cast<int>(sizeof(T)) / 4);

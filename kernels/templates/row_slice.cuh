@@ -40,12 +40,13 @@ struct Slice {
     return (i + 1) * width <= held_packs - packs_fewer || member + i * width < held;
   }
 
+  template <Hint hint = Hint::normal>
   NORMD_DEVICE void load(const x_type* row, Packs& x) const {
     const x_type* const first = row + member * pack;  // the others lie at fixed distances
 #pragma unroll
     for (int i = 0; i < packs; ++i) {
       if (owns(i)) {
-        load_at<Hint::normal, x_align>(first + i * width * pack, column(i), x[i]);
+        load_at<hint, x_align>(first + i * width * pack, column(i), x[i]);
       } else {
         x[i] = Pack<x_type, pack>{};
       }

@@ -36,7 +36,7 @@ NORMD_DEVICE void work_on_rows(const NormArguments& arguments, RowAffine& affine
   const long long row = block_index() * rows_per_block + thread_index() / lanes_per_row;
   // Every lane of a warp takes part in every shuffle, with a row or without.
   Rows rows{arguments, {thread_index() % lanes_per_row}, row};
-  rows.load();
+  rows.load<x_hint_of(x_evict_last)>();
   affine.ask(rows.slice);
 
   Rows::Sums sums;

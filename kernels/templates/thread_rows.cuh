@@ -78,7 +78,7 @@ struct Stretch {
     const x_type* from = x_row(arguments, first_row);
 #pragma unroll
     for (int i = 0; i < lane_packs; ++i) {
-      if (owns(i)) x[i] = load_pack<Hint::normal, x_type, pack>(from + begin(i));
+      if (owns(i)) x[i] = load_pack<x_hint_of(x_evict_last), x_type, pack>(from + begin(i));
     }
   }
   NORMD_DEVICE void lay(const NormArguments& arguments, const Pack<x_type, pack> (&x)[lane_packs],

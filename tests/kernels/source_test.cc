@@ -88,7 +88,7 @@ TEST(SourceTest, a_source_does_not_depend_on_rows) {
 TEST(SourceTest, axes_and_launch_are_constants_of_the_text) {
   const Candidate candidate = *parse_candidate(
       "block_registers threads=128 vector_bytes=16 rows_per_block=1 rows_per_group=1 "
-      "threads_per_sm=0");
+      "threads_per_sm=0 x_evict_last=0");
   const Problem square = {.rows = 1, .columns = 1024, .x = DType::bf16, .y = DType::bf16};
   ASSERT_TRUE(validate(candidate, square, h200()));
   const Source source = render(candidate, square, h200());

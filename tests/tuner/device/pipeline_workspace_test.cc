@@ -27,7 +27,8 @@ Candidate candidate_of(int blocks, int rows_per_block, int threads) {
                      {"rows_per_block", rows_per_block},
                      {"threads", threads},
                      {"vector_bytes", 16},
-                     {"blocks_per_sm", 1}}};
+                     {"blocks_per_sm", 1},
+                     {"x_evict_last", 0}}};
 }
 
 struct Change {
@@ -155,7 +156,8 @@ const Candidate by_ticket{.template_name = "cluster_pipeline",
                                      {"threads", 2 * 64},
                                      {"vector_bytes", 16},
                                      {"blocks_per_sm", 1},
-                                     {"tickets", 1}}};
+                                     {"tickets", 1},
+                                     {"x_evict_last", 1}}};
 const Problem ticket_problem = problem_of(4096, DType::bf16);
 
 // Eight phases, each with one block of some groups for each eight multiprocessors.
@@ -165,7 +167,8 @@ Candidate phased(int groups, int threads) {
                      {"vector_bytes", 16},
                      {"groups", groups},
                      {"blocks_per_sm", 1},
-                     {"tickets", 1}}};
+                     {"tickets", 1},
+                     {"x_evict_last", 1}}};
 }
 
 void expect_every_row_taken(const Problem& problem, const Candidate& candidate, int sm_count) {
