@@ -22,9 +22,13 @@ ShapeOrder order_of(std::vector<MeasuredTrial> trials, const DeviceSpec& spec) {
   for (const Candidate& candidate : ranked_candidates(trials.front().problem, spec)) {
     places.emplace(to_text(candidate), static_cast<int>(places.size()));
   }
-  std::sort(trials.begin(), trials.end(), [&](const auto& a, const auto& b) {
-    return places.at(to_text(a.candidate)) < places.at(to_text(b.candidate));
-  });
+  // What the order leaves out counts for the best of all, behind everything that it has.
+  const auto place_of = [&](const MeasuredTrial& trial) {
+    const auto found = places.find(to_text(trial.candidate));
+    return found == places.end() ? static_cast<int>(places.size()) : found->second;
+  };
+  std::stable_sort(trials.begin(), trials.end(),
+                   [&](const auto& a, const auto& b) { return place_of(a) < place_of(b); });
   const auto faster = [](const auto& a, const auto& b) { return a.median_ns < b.median_ns; };
   const auto best = std::min_element(trials.begin(), trials.end(), faster);
   ShapeOrder order{.problem = best->problem,

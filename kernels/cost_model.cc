@@ -16,7 +16,7 @@ constexpr double block_start_ns = 100;  // from one block's end until the next a
 // Of what should hide behind the bottleneck this share shows: much of it where one block works
 // alone, for it reads, adds up and writes one after the other.
 constexpr double overlap_loss_min = 0.05;
-constexpr double overlap_loss_alone = 0.6;
+constexpr double overlap_loss_alone = 0.15;
 constexpr double issues_per_cycle = 4;  // warp instructions per multiprocessor
 
 double memory_rate(const DeviceSpec& spec) {

@@ -150,14 +150,20 @@ Launch launch(const Candidate& candidate, const Problem& problem, const DeviceSp
 }
 
 // The way of a message through the L2 cache, the wait for the last of them, and the traffic of
-// asking for all; the first is from how grid_pipeline did with many rows on an H200.
+// asking for all; the first two are from how grid_pipeline did with many rows on an H200, and with
+// so few that each group has one.
 constexpr double exchange_cycles = 8000;
+constexpr double exchange_cycles_once = 2000;
 constexpr double message_cycles = 15;
 
 Plan plan(const Candidate& candidate, const Problem& problem, const DeviceSpec& spec) {
   const PartShape shape = shape_of(candidate, problem);
-  Plan plan = part_plan(shape, problem, exchange_cycles + message_cycles * shape.blocks);
-  plan.worth_a_trial = x_evict_last_pays(candidate, problem, spec);
+  const std::int64_t sets = blocks_at_once(shape.blocks_per_sm, spec) / shape.blocks;
+  const bool one_turn = problem.rows <= sets * shape.rows_per_block;
+  const double exchange = one_turn ? exchange_cycles_once : exchange_cycles;
+  Plan plan = part_plan(shape, problem, exchange + message_cycles * shape.blocks);
+  plan.worth_a_trial =
+      x_evict_last_pays(candidate, problem, spec) && shape.rows_per_block <= problem.rows;
   return plan;
 }
 

@@ -4,7 +4,9 @@
 
 #include <cstdint>
 
+#include "kernels/device_spec.h"
 #include "kernels/launch.h"
+#include "kernels/problem.h"
 
 namespace normd {
 
@@ -21,6 +23,16 @@ inline Launch one_turn(int block, std::int64_t rows_per_block, int shared_bytes)
           .shared_bytes = shared_bytes,
           .rows_per_block = rows_per_block,
           .strides = false};
+}
+
+// Whether there are rows for what blocks are to have: several of them in each block, and so many
+// threads on each multiprocessor that their registers are worth a limit. With fewer, blocks of one
+// row, and registers as they come, are as good.
+inline bool blocks_fill(const Problem& problem, std::int64_t rows_per_block, int threads,
+                        int threads_per_sm, const DeviceSpec& spec) {
+  const std::int64_t blocks = problem.rows / rows_per_block;
+  if (rows_per_block > 1 && blocks < spec.sm_count) return false;
+  return threads_per_sm == 0 || blocks * threads >= std::int64_t{spec.sm_count} * 512;
 }
 
 // Instructions per element: conversions, deviations, normalising; an access is shared by its pack.

@@ -150,7 +150,9 @@ Plan block_registers_plan(const Candidate& candidate, const Problem& problem,
       .memory_trips = affine_held ? 1.0 : 1.5,
       .element_instructions = element_instructions(shape.pack),
       .independent = static_cast<double>(rows_per_group),
-      .worth_a_trial = x_evict_last_pays(candidate, problem, spec)};
+      .worth_a_trial = x_evict_last_pays(candidate, problem, spec) &&
+                       blocks_fill(problem, candidate.value("rows_per_block"), threads,
+                                   candidate.value("threads_per_sm"), spec)};
 }
 
 // --- block_tiled ---

@@ -10,9 +10,11 @@
 namespace normd {
 namespace {
 
+constexpr int threads_least = 64;
+
 std::vector<Axis> sub_warp_axes(const Problem& problem, const DeviceSpec& spec) {
   return {{"lanes_per_row", {1, 2, 4, 8, 16, 32}},
-          {"threads", {64, 128, 256}},
+          {"threads", {threads_least, 128, 256}},
           {"vector_bytes", vector_bytes_choices(problem, spec)},
           {"rows_per_group", {1, 2}},
           {"threads_per_sm", {0, 1024, 1536}},
@@ -98,7 +100,11 @@ Plan sub_warp_plan(const Candidate& candidate, const Problem& problem, const Dev
           .element_instructions = element_instructions(shape.pack) + 60 / elements +
                                   (shares ? 0 : 2) + std::max(0.0, 8 * (wanted / given - 1.5)),
           .independent = candidate.value("threads") / 32.0,
-          .worth_a_trial = x_evict_last_pays(candidate, problem, spec)};
+          .worth_a_trial = x_evict_last_pays(candidate, problem, spec) &&
+                           (candidate.value("threads") == threads_least ||
+                            rows_per_block(candidate) <= problem.rows) &&
+                           blocks_fill(problem, rows_per_group > 1 ? rows_per_block(candidate) : 1,
+                                       candidate.value("threads"), threads_per_sm, spec)};
 }
 
 }  // namespace

@@ -110,7 +110,7 @@ Plan plan(const Candidate& candidate, const Problem& problem, const DeviceSpec& 
   const int threads = candidate.value("threads");
   return {.registers = 64,
           .bytes_in_flight = bytes * threads,
-          .chain_cycles = 200 + 9.0 * candidate.value("rows_per_thread") * columns,
+          .chain_cycles = 200 + 4.0 * candidate.value("rows_per_thread") * columns,
           .memory_trips = 1,
           .element_instructions = 6.5 + 28 / columns,
           .independent = threads / 32.0,

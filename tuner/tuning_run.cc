@@ -10,9 +10,6 @@
 namespace normd {
 namespace {
 
-// Within this of the copy there is little left to gain, once the best of the order have been tried.
-constexpr double copy_close = 1.003;
-constexpr int tried_at_least = 16;
 // Replays of a candidate's sequence in its first call for two samples, the warm-ups with them.
 constexpr double first_replays = 5;
 
@@ -145,23 +142,7 @@ bool TuningRun::explored_enough() {
   const bool one_will_do = progress_.gated > 0 || parts_.grade == Grade::taught;
   const auto now = Clock::now();
   if (now >= (one_will_do ? budget_.exploring_end() : budget_.search_end())) return true;
-  return (default_ || parts_.grade == Grade::taught) && progress_.gated >= tried_at_least &&
-         close_to_copy();
-}
-
-bool TuningRun::close_to_copy() const {
-  // Where a cache holds x and y, kernels differ by much else than what a copy does.
-  for (const MeasuredEdge& edge : edges_) {
-    const Problem problem = problem_at(parts_.key, edge.rows);
-    if (useful_bytes(problem) < static_cast<double>(parts_.spec.l2_bytes)) return false;
-  }
-  return std::any_of(entries_.begin(), entries_.end(), [&](const Entry& entry) {
-    if (entry.explored_ns.empty()) return false;
-    for (std::size_t edge = 0; edge < edges_.size(); ++edge) {
-      if (entry.explored_ns[edge] > copy_ns_[edge] * copy_close) return false;
-    }
-    return true;
-  });
+  return (default_ || parts_.grade == Grade::taught) && close_to_copy();
 }
 
 Result<void> TuningRun::take_compiled(CompilePool::Compiled compiled) {

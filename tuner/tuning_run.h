@@ -91,9 +91,9 @@ class TuningRun {
   Result<void> take_binary(int number, Binary binary);
   Result<void> gate(int number);
   Result<void> time_alone(int number);
-  bool close_to_copy() const;
 
   // In tuning_trials.cc.
+  bool close_to_copy() const;  // so that no candidate would be much better
   void refuse(int number, Reason reason, std::string detail);
   void give_up(int number, const TuningBudget::Limit& limit);  // it says nothing of the candidate
   Result<void> settle(int number);  // commits the trial of an entry that has its verdict

@@ -8,10 +8,30 @@
 namespace normd {
 namespace {
 
+// Within this of the copy there is little left to gain, once the best of the order have been tried.
+constexpr double copy_close = 1.003;
+constexpr int tried_at_least = 16;
+
 // The store's lease is renewed this often, a fifth of its life.
 constexpr auto renew_every = std::chrono::seconds(2);
 
 }  // namespace
+
+bool TuningRun::close_to_copy() const {
+  if (progress_.gated < tried_at_least) return false;
+  // Where a cache holds x and y, kernels differ by much else than what a copy does.
+  for (const MeasuredEdge& edge : edges_) {
+    const Problem problem = problem_at(parts_.key, edge.rows);
+    if (useful_bytes(problem) < static_cast<double>(parts_.spec.l2_bytes)) return false;
+  }
+  return std::any_of(entries_.begin(), entries_.end(), [&](const Entry& entry) {
+    if (entry.explored_ns.empty()) return false;
+    for (std::size_t edge = 0; edge < edges_.size(); ++edge) {
+      if (entry.explored_ns[edge] > copy_ns_[edge] * copy_close) return false;
+    }
+    return true;
+  });
+}
 
 void TuningRun::refuse(int number, Reason reason, std::string detail) {
   Entry& entry = entry_of(number);

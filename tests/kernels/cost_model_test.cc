@@ -50,15 +50,15 @@ TEST(CostModelTest, narrow_rows_default_to_lanes_and_wide_ones_to_blocks) {
   EXPECT_EQ(first(64, 1 << 23).template_name, "block_tiled");
 }
 
-int threads_per_row(const Candidate& candidate) {
-  const int blocks = candidate.template_name == "cluster_pipeline" ? candidate.value("cluster") : 1;
-  return blocks * candidate.value("threads") / candidate.value("rows_per_block");
+std::int64_t threads_per_row(std::int64_t rows, std::int64_t columns) {
+  const Launch launch = launch_of(first(rows, columns), square(rows, columns), h200());
+  return launch.blocks_per_row * launch.block / launch.rows_per_block;
 }
 
 TEST(CostModelTest, one_wide_row_gets_more_threads_than_each_of_many) {
   for (const std::int64_t columns : {8192, 65536}) {
-    EXPECT_GE(threads_per_row(first(1, columns)), threads_per_row(first(8192, columns))) << columns;
-    EXPECT_GE(threads_per_row(first(1, columns)), 256) << columns;
+    EXPECT_GE(threads_per_row(1, columns), threads_per_row(8192, columns)) << columns;
+    EXPECT_GE(threads_per_row(1, columns), 256) << columns;
   }
 }
 

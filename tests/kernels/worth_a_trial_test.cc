@@ -33,7 +33,7 @@ TEST(WorthATrialTest, only_large_tensors_keep_lines_of_x_in_the_cache) {
   for (const std::int64_t columns : {12, 128, 1024, 4095, 4096, 8192, 65536}) {
     const std::int64_t rows_per_mb = (1 << 20) / columns;  // of x and y in bf16: 4 MB
     EXPECT_THAT(choices(square(16 * rows_per_mb, columns), h200()), ElementsAre(0)) << columns;
-    const int value = columns > 4095 ? 1 : 0;
+    const int value = columns >= 4095 ? 1 : 0;
     EXPECT_THAT(choices(square(64 * rows_per_mb, columns), h200()), ElementsAre(value)) << columns;
     EXPECT_THAT(choices(square(512 * rows_per_mb, columns), h200()), ElementsAre(1)) << columns;
     EXPECT_THAT(choices(square(512 * rows_per_mb, columns), *architecture_preset("sm_75")),
