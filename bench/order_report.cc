@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdio>
 #include <map>
+#include <optional>
+#include <utility>
 
 #include "kernels/catalog.h"
 
@@ -17,31 +19,39 @@ std::string printed(const char* format, Values... values) {
   return line;
 }
 
-ShapeOrder order_of(std::vector<MeasuredTrial> trials, const DeviceSpec& spec) {
+// None: the order leaves out all that was measured. What it leaves out counts for the best of all.
+std::optional<ShapeOrder> order_of(const std::vector<MeasuredTrial>& all, const DeviceSpec& spec) {
   std::map<std::string, int> places;
-  for (const Candidate& candidate : ranked_candidates(trials.front().problem, spec)) {
+  for (const Candidate& candidate : ranked_candidates(all.front().problem, spec)) {
     places.emplace(to_text(candidate), static_cast<int>(places.size()));
   }
-  // What the order leaves out counts for the best of all, behind everything that it has.
-  const auto place_of = [&](const MeasuredTrial& trial) {
-    const auto found = places.find(to_text(trial.candidate));
-    return found == places.end() ? static_cast<int>(places.size()) : found->second;
-  };
-  std::stable_sort(trials.begin(), trials.end(),
-                   [&](const auto& a, const auto& b) { return place_of(a) < place_of(b); });
-  const auto faster = [](const auto& a, const auto& b) { return a.median_ns < b.median_ns; };
-  const auto best = std::min_element(trials.begin(), trials.end(), faster);
+  std::vector<std::pair<int, const MeasuredTrial*>> placed;
+  for (const MeasuredTrial& trial : all) {
+    const auto place = places.find(to_text(trial.candidate));
+    if (place != places.end()) placed.emplace_back(place->second, &trial);
+  }
+  if (placed.empty()) return std::nullopt;
+  std::sort(placed.begin(), placed.end());
+  const auto best = std::min_element(all.begin(), all.end(), [](const auto& a, const auto& b) {
+    return a.median_ns < b.median_ns;
+  });
+  const auto place_of_best = std::find_if(placed.begin(), placed.end(),
+                                          [&](const auto& one) { return one.second == &*best; });
   ShapeOrder order{.problem = best->problem,
-                   .candidates = static_cast<int>(trials.size()),
+                   .candidates = static_cast<int>(all.size()),
                    .best_ns = best->median_ns,
                    .copy_ns = best->copy_ns,
                    .best = to_text(best->candidate),
-                   .position = static_cast<int>(best - trials.begin()) + 1,
+                   .position = place_of_best == placed.end()
+                                   ? 0
+                                   : static_cast<int>(place_of_best - placed.begin()) + 1,
                    .reached = {}};
   for (const int count : order_counts) {
-    const auto end = trials.begin() + std::min<std::ptrdiff_t>(count, std::ssize(trials));
-    order.reached.push_back(best->median_ns /
-                            std::min_element(trials.begin(), end, faster)->median_ns);
+    const auto end = placed.begin() + std::min<std::ptrdiff_t>(count, std::ssize(placed));
+    const auto first = std::min_element(placed.begin(), end, [](const auto& a, const auto& b) {
+      return a.second->median_ns < b.second->median_ns;
+    });
+    order.reached.push_back(best->median_ns / first->second->median_ns);
   }
   return order;
 }
@@ -56,7 +66,9 @@ std::vector<ShapeOrder> orders_of(const TrialFile& file) {
     const auto others =
         std::stable_partition(left.begin(), left.end(),
                               [&](const MeasuredTrial& trial) { return trial.problem == problem; });
-    orders.push_back(order_of({left.begin(), others}, file.spec));
+    if (auto order = order_of({left.begin(), others}, file.spec)) {
+      orders.push_back(std::move(*order));
+    }
     left.erase(left.begin(), others);
   }
   return orders;

@@ -16,11 +16,12 @@ struct ShapeOrder {
   double best_ns = 0;
   double copy_ns = 0;
   std::string best;  // canonical text
-  int position = 0;  // of the best in the order, from 1
+  int position = 0;  // of the best in the order, from 1; 0: the order leaves it out
   // The best time of all over the best of the first order_counts[i].
   std::vector<double> reached;
 };
 
+// Without shapes of which the order leaves out all that was measured.
 std::vector<ShapeOrder> orders_of(const TrialFile& file);
 
 // A line per shape, then the geometric means.

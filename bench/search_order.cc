@@ -85,7 +85,8 @@ int measure(const Measuring& measuring) {
     problem.align_bytes = spec.vector_bytes_max;
     const auto tuning = tuner.tune({.problem = problem,
                                     .mode = BucketMode::single_row_count,
-                                    .budget_ms = measuring.budget_ms},
+                                    .budget_ms = measuring.budget_ms,
+                                    .everything = true},
                                    [](const TuneProgress&) {}, {});
     if (tuning) {
       print_trials(problem, *tuning);

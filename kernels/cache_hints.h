@@ -1,12 +1,12 @@
-// The axis x_evict_last: whether the L2 cache keeps lines of x longer than others, which then are
-// lines of y that are soon written back. Worth it for tensors that no cache holds. Pure functions;
-// any thread.
+// The axis x_evict_last: whether lines of x are the last that the L2 cache gives up. Lines of y are
+// then the first, and written back in the order in which they were written, instead of here and
+// there among those of x: faster from some times the cache on. Below, x only takes up room. Pure
+// functions; any thread.
 #pragma once
 
 #include "kernels/candidate.h"
 #include "kernels/device_spec.h"
 #include "kernels/problem.h"
-#include "kernels/template.h"
 
 namespace normd {
 

@@ -73,12 +73,11 @@ std::vector<Candidate> enumerate(const Template& entry, const Problem& problem,
   return candidates;
 }
 
-std::vector<Candidate> ranked_candidates(const Problem& problem, const DeviceSpec& spec) {
+std::vector<Candidate> all_ranked_candidates(const Problem& problem, const DeviceSpec& spec) {
   std::vector<std::pair<double, Candidate>> ranked;
   for (const Template& entry : catalog()) {
     if (entry.grade != Grade::exact) continue;
     for (Candidate& candidate : enumerate(entry, problem, spec)) {
-      if (!entry.plan(candidate, problem, spec).worth_a_trial) continue;
       const double ns = estimated_ns(candidate, problem, spec);
       ranked.emplace_back(ns, std::move(candidate));
     }
@@ -89,6 +88,23 @@ std::vector<Candidate> ranked_candidates(const Problem& problem, const DeviceSpe
   candidates.reserve(ranked.size());
   for (auto& [ns, candidate] : ranked) candidates.push_back(std::move(candidate));
   return candidates;
+}
+
+std::vector<Candidate> ranked_candidates(const Problem& problem, const DeviceSpec& spec,
+                                         const std::vector<std::int64_t>& rows) {
+  std::vector<Candidate> candidates = all_ranked_candidates(problem, spec);
+  std::erase_if(candidates, [&](const Candidate& candidate) {
+    return std::none_of(rows.begin(), rows.end(), [&](std::int64_t count) {
+      Problem of_rows = problem;
+      of_rows.rows = count;
+      return template_of(candidate).pays(candidate, of_rows, spec);
+    });
+  });
+  return candidates;
+}
+
+std::vector<Candidate> ranked_candidates(const Problem& problem, const DeviceSpec& spec) {
+  return ranked_candidates(problem, spec, {problem.rows});
 }
 
 Result<void> validate(const Candidate& candidate, const Problem& problem, const DeviceSpec& spec) {

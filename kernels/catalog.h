@@ -21,9 +21,14 @@ const Template& template_of(const Candidate& candidate);
 std::vector<Candidate> enumerate(const Template& entry, const Problem& problem,
                                  const DeviceSpec& spec);
 
-// Every candidate of grade `exact`, ranked by the cost model (cost_model.h): the first is the
-// Default.
+// The candidates of grade `exact` that pay (template.h) for some of these row counts, ranked by the
+// cost model (cost_model.h) for problem.rows: the first is the Default.
+std::vector<Candidate> ranked_candidates(const Problem& problem, const DeviceSpec& spec,
+                                         const std::vector<std::int64_t>& rows);
+// For problem.rows alone.
 std::vector<Candidate> ranked_candidates(const Problem& problem, const DeviceSpec& spec);
+// All of grade `exact`, ranked likewise.
+std::vector<Candidate> all_ranked_candidates(const Problem& problem, const DeviceSpec& spec);
 
 // Whether a candidate that was stored or typed is one that enumerate() would give: the template
 // exists, has exactly these axes with these values, and fits. The Error says what does not hold.

@@ -106,17 +106,23 @@ Launch launch(const Candidate& candidate, const Problem& problem, const DeviceSp
 constexpr double exchange_cycles = 2500;
 constexpr double start_cycles = 3000;  // of clusters, where that is not spread over many rows
 
+double rows_at_once(const PartShape& shape, const DeviceSpec& spec) {
+  return static_cast<double>(shape.blocks_per_sm) * spec.sm_count / shape.blocks *
+         shape.rows_per_block;
+}
+
 Plan plan(const Candidate& candidate, const Problem& problem, const DeviceSpec& spec) {
   const PartShape shape = shape_of(candidate, problem);
-  const double at_once = static_cast<double>(shape.blocks_per_sm) * spec.sm_count / shape.blocks *
-                         shape.rows_per_block;
-  const bool one_turn = static_cast<double>(problem.rows) <= at_once;
+  const bool one_turn = static_cast<double>(problem.rows) <= rows_at_once(shape, spec);
   const double together_cycles = exchange_cycles + (one_turn ? start_cycles : 0);
-  Plan plan = part_plan(shape, problem, shape.blocks == 1 ? 0 : together_cycles);
-  plan.worth_a_trial =
-      x_evict_last_pays(candidate, problem, spec) && shape.rows_per_block <= problem.rows &&
-      (shape.blocks == 1 || tickets_pay(candidate.value("tickets") != 0, problem.rows, at_once));
-  return plan;
+  return part_plan(shape, problem, shape.blocks == 1 ? 0 : together_cycles);
+}
+
+bool pays(const Candidate& candidate, const Problem& problem, const DeviceSpec& spec) {
+  const PartShape shape = shape_of(candidate, problem);
+  return x_evict_last_pays(candidate, problem, spec) && shape.rows_per_block <= problem.rows &&
+         (shape.blocks == 1 ||
+          tickets_pay(candidate.value("tickets") != 0, problem.rows, rows_at_once(shape, spec)));
 }
 
 }  // namespace
@@ -141,6 +147,7 @@ Template cluster_pipeline_template() {
           .fits = fits,
           .launch = launch,
           .plan = plan,
+          .pays = pays,
           .bytes_moved = useful_bytes,
           .sequential_adds = no_sequential_adds};
 }

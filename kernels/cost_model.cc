@@ -13,8 +13,9 @@ namespace {
 constexpr double memory_latency_ns = 650;
 constexpr double l2_latency_ns = 300;
 constexpr double block_start_ns = 100;  // from one block's end until the next asks for data
-// Of what should hide behind the bottleneck this share shows: much of it where one block works
-// alone, for it reads, adds up and writes one after the other.
+// Of what should hide behind the bottleneck this share shows; more of it where one block works
+// alone, for it reads, adds up and writes one after the other. Both fitted to
+// bench/results/trials-h200.csv.
 constexpr double overlap_loss_min = 0.05;
 constexpr double overlap_loss_alone = 0.15;
 constexpr double issues_per_cycle = 4;  // warp instructions per multiprocessor

@@ -161,10 +161,12 @@ Plan plan(const Candidate& candidate, const Problem& problem, const DeviceSpec& 
   const std::int64_t sets = blocks_at_once(shape.blocks_per_sm, spec) / shape.blocks;
   const bool one_turn = problem.rows <= sets * shape.rows_per_block;
   const double exchange = one_turn ? exchange_cycles_once : exchange_cycles;
-  Plan plan = part_plan(shape, problem, exchange + message_cycles * shape.blocks);
-  plan.worth_a_trial =
-      x_evict_last_pays(candidate, problem, spec) && shape.rows_per_block <= problem.rows;
-  return plan;
+  return part_plan(shape, problem, exchange + message_cycles * shape.blocks);
+}
+
+bool pays(const Candidate& candidate, const Problem& problem, const DeviceSpec& spec) {
+  return x_evict_last_pays(candidate, problem, spec) &&
+         candidate.value("rows_per_block") <= problem.rows;
 }
 
 }  // namespace
@@ -179,6 +181,7 @@ Template grid_pipeline_template() {
       .fits = fits,
       .launch = launch,
       .plan = plan,
+      .pays = pays,
       .bytes_moved = useful_bytes,
       .sequential_adds = no_sequential_adds};
 }

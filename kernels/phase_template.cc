@@ -132,21 +132,23 @@ Plan plan(const Candidate& candidate, const Problem& problem, const DeviceSpec& 
   const int given = registers_max(threads_per_sm, spec);
   const double shortage = std::max(0.0, registers_wanted(problem, held, converted_all) / given - 1);
   const double instructions = element_instructions * (1 + shortage);
-  const int groups = candidate.value("groups");
-  const double at_once =
-      static_cast<double>(candidate.value("blocks_per_sm")) * spec.sm_count * groups;
-  // A turn of a short row is over before the ticket has come.
-  const std::int64_t rows =
-      bytes_of(problem.columns, problem.x) < ticket_row_bytes_min ? 0 : problem.rows;
   return {
       .registers = given,
       .bytes_in_flight = asking_share * static_cast<double>(held.packs) * vector_bytes * threads,
       .chain_cycles = 660 + instructions * elements * std::max(1.0, warps_per_scheduler / 2),
       .memory_trips = 1,
       .element_instructions = instructions,
-      .independent = static_cast<double>(groups),
-      .worth_a_trial = x_evict_last_pays(candidate, problem, spec) &&
-                       tickets_pay(candidate.value("tickets") != 0, rows, at_once)};
+      .independent = static_cast<double>(candidate.value("groups"))};
+}
+
+bool pays(const Candidate& candidate, const Problem& problem, const DeviceSpec& spec) {
+  const double at_once = static_cast<double>(candidate.value("blocks_per_sm")) * spec.sm_count *
+                         candidate.value("groups");
+  // A turn of a short row is over before the ticket has come.
+  const std::int64_t rows =
+      bytes_of(problem.columns, problem.x) < ticket_row_bytes_min ? 0 : problem.rows;
+  return x_evict_last_pays(candidate, problem, spec) &&
+         tickets_pay(candidate.value("tickets") != 0, rows, at_once);
 }
 
 }  // namespace
@@ -160,6 +162,7 @@ Template phase_aligned_template() {
           .fits = fits,
           .launch = launch,
           .plan = plan,
+          .pays = pays,
           .bytes_moved = useful_bytes,
           .sequential_adds = no_sequential_adds};
 }

@@ -6,7 +6,6 @@
 
 #include "kernels/device_spec.h"
 #include "kernels/launch.h"
-#include "kernels/problem.h"
 
 namespace normd {
 
@@ -25,14 +24,16 @@ inline Launch one_turn(int block, std::int64_t rows_per_block, int shared_bytes)
           .strides = false};
 }
 
-// Whether there are rows for what blocks are to have: several of them in each block, and so many
-// threads on each multiprocessor that their registers are worth a limit. With fewer, blocks of one
-// row, and registers as they come, are as good.
-inline bool blocks_fill(const Problem& problem, std::int64_t rows_per_block, int threads,
-                        int threads_per_sm, const DeviceSpec& spec) {
-  const std::int64_t blocks = problem.rows / rows_per_block;
-  if (rows_per_block > 1 && blocks < spec.sm_count) return false;
-  return threads_per_sm == 0 || blocks * threads >= std::int64_t{spec.sm_count} * 512;
+// Whether so many blocks are one for each multiprocessor at least: else blocks of one row are as
+// good, and spread further.
+inline bool fills_device(std::int64_t blocks, const DeviceSpec& spec) {
+  return blocks >= spec.sm_count;
+}
+
+// Whether so many threads are four warps for each scheduler: else nothing is gained by giving each
+// fewer registers.
+inline bool fills_schedulers(std::int64_t threads, const DeviceSpec& spec) {
+  return threads >= std::int64_t{spec.sm_count} * 512;
 }
 
 // Instructions per element: conversions, deviations, normalising; an access is shared by its pack.

@@ -149,10 +149,16 @@ Plan block_registers_plan(const Candidate& candidate, const Problem& problem,
                       static_cast<double>(threads) / 4,
       .memory_trips = affine_held ? 1.0 : 1.5,
       .element_instructions = element_instructions(shape.pack),
-      .independent = static_cast<double>(rows_per_group),
-      .worth_a_trial = x_evict_last_pays(candidate, problem, spec) &&
-                       blocks_fill(problem, candidate.value("rows_per_block"), threads,
-                                   candidate.value("threads_per_sm"), spec)};
+      .independent = static_cast<double>(rows_per_group)};
+}
+
+bool block_registers_pays(const Candidate& candidate, const Problem& problem,
+                          const DeviceSpec& spec) {
+  const int rows = candidate.value("rows_per_block");
+  if (!x_evict_last_pays(candidate, problem, spec)) return false;
+  if (rows > 1 && !fills_device(problem.rows / rows, spec)) return false;
+  return candidate.value("threads_per_sm") == 0 ||
+         fills_schedulers(problem.rows / rows * candidate.value("threads"), spec);
 }
 
 // --- block_tiled ---
@@ -199,6 +205,7 @@ Template block_registers_template() {
           .fits = block_registers_fits,
           .launch = block_registers_launch,
           .plan = block_registers_plan,
+          .pays = block_registers_pays,
           .bytes_moved = useful_bytes,
           .sequential_adds = no_sequential_adds};
 }

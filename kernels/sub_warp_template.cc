@@ -81,7 +81,7 @@ Launch sub_warp_launch(const Candidate& candidate, const Problem& problem, const
       candidate.value("affine_shared") != 0 ? static_cast<int>(affine_bytes(problem)) : 0);
 }
 
-Plan sub_warp_plan(const Candidate& candidate, const Problem& problem, const DeviceSpec& spec) {
+Plan sub_warp_plan(const Candidate& candidate, const Problem& problem, const DeviceSpec&) {
   const SliceShape shape = sub_warp_shape(candidate, problem);
   const int rows_per_group = candidate.value("rows_per_group");
   const bool shares = candidate.value("affine_shared") != 0;
@@ -99,12 +99,19 @@ Plan sub_warp_plan(const Candidate& candidate, const Problem& problem, const Dev
           .memory_trips = 1.0,
           .element_instructions = element_instructions(shape.pack) + 60 / elements +
                                   (shares ? 0 : 2) + std::max(0.0, 8 * (wanted / given - 1.5)),
-          .independent = candidate.value("threads") / 32.0,
-          .worth_a_trial = x_evict_last_pays(candidate, problem, spec) &&
-                           (candidate.value("threads") == threads_least ||
-                            rows_per_block(candidate) <= problem.rows) &&
-                           blocks_fill(problem, rows_per_group > 1 ? rows_per_block(candidate) : 1,
-                                       candidate.value("threads"), threads_per_sm, spec)};
+          .independent = candidate.value("threads") / 32.0};
+}
+
+bool sub_warp_pays(const Candidate& candidate, const Problem& problem, const DeviceSpec& spec) {
+  const int threads = candidate.value("threads");
+  const std::int64_t rows = rows_per_block(candidate);
+  if (!x_evict_last_pays(candidate, problem, spec)) return false;
+  if (threads > threads_least && rows > problem.rows) return false;
+  if (candidate.value("rows_per_group") > 1 && !fills_device(problem.rows / rows, spec)) {
+    return false;
+  }
+  return candidate.value("threads_per_sm") == 0 ||
+         fills_schedulers(problem.rows / rows * threads, spec);
 }
 
 }  // namespace
@@ -118,6 +125,7 @@ Template sub_warp_template() {
           .fits = sub_warp_fits,
           .launch = sub_warp_launch,
           .plan = sub_warp_plan,
+          .pays = sub_warp_pays,
           .bytes_moved = useful_bytes,
           .sequential_adds = no_sequential_adds};
 }

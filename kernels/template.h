@@ -25,8 +25,10 @@ struct Plan {
   double memory_trips = 1;           // waits for memory, one after the other, of one block
   double element_instructions = 12;  // issued per element of x
   double independent = 1;            // parts of a block that do not wait for each other
-  bool worth_a_trial = true;  // false: for so many rows, another value of some axis is better
 };
+
+// For templates of which every candidate pays for any number of rows.
+bool always_pays(const Candidate&, const Problem&, const DeviceSpec&);
 
 struct Template {
   std::string_view name;
@@ -40,6 +42,9 @@ struct Template {
   // Must not depend on problem.rows: a winner serves its whole bucket.
   Launch (*launch)(const Candidate&, const Problem&, const DeviceSpec&);
   Plan (*plan)(const Candidate&, const Problem&, const DeviceSpec&);
+  // Whether no other value of an axis is known to be better for problem.rows. What does not pay for
+  // any row count that a tuning measures is not tried.
+  bool (*pays)(const Candidate&, const Problem&, const DeviceSpec&) = always_pays;
   // Bytes that cross the memory bus at the least, by the plan of the text.
   double (*bytes_moved)(const Problem&);
   // Values that one thread adds in sequence; widens the bound of a taught template.

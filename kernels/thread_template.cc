@@ -104,7 +104,7 @@ Launch launch(const Candidate& candidate, const Problem& problem, const DeviceSp
                   static_cast<int>(shared_bytes_of(candidate, problem)));
 }
 
-Plan plan(const Candidate& candidate, const Problem& problem, const DeviceSpec& spec) {
+Plan plan(const Candidate& candidate, const Problem& problem, const DeviceSpec&) {
   const auto columns = static_cast<double>(problem.columns);
   const auto bytes = static_cast<double>(thread_bytes(candidate, problem));
   const int threads = candidate.value("threads");
@@ -113,8 +113,7 @@ Plan plan(const Candidate& candidate, const Problem& problem, const DeviceSpec& 
           .chain_cycles = 200 + 4.0 * candidate.value("rows_per_thread") * columns,
           .memory_trips = 1,
           .element_instructions = 6.5 + 28 / columns,
-          .independent = threads / 32.0,
-          .worth_a_trial = x_evict_last_pays(candidate, problem, spec)};
+          .independent = threads / 32.0};
 }
 
 }  // namespace
@@ -128,6 +127,7 @@ Template thread_rows_template() {
           .fits = fits,
           .launch = launch,
           .plan = plan,
+          .pays = x_evict_last_pays,
           .bytes_moved = useful_bytes,
           .sequential_adds = no_sequential_adds};
 }

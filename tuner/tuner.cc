@@ -37,10 +37,12 @@ struct Plan {
 };
 
 Result<Plan> plan_of(const TuneRequest& request, const Key& key, const DeviceSpec& spec) {
-  const Problem problem = problem_at(key, measured_rows(key.problem, spec, key.bucket).back());
+  const std::vector<std::int64_t> rows = measured_rows(key.problem, spec, key.bucket);
+  const Problem problem = problem_at(key, rows.back());
   Plan plan;
   if (request.template_name.empty()) {
-    plan.candidates = ranked_candidates(problem, spec);
+    plan.candidates = request.everything ? all_ranked_candidates(problem, spec)
+                                         : ranked_candidates(problem, spec, rows);
   } else {
     const Template* entry = find_template(request.template_name);
     if (entry == nullptr) {
@@ -199,6 +201,7 @@ Result<std::optional<Tuning>> Tuner::tune_unless_elsewhere(
       .grade = plan->grade,
       .candidates = std::move(plan->candidates),
       .budget_ms = request.budget_ms > 0 ? request.budget_ms : limits::tuning_budget_ms,
+      .everything = request.everything,
       .stop_point = stop_point,
       .progress = progress,
       .stop = stop};

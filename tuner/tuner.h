@@ -26,7 +26,8 @@ struct TuneRequest {
   BucketMode mode = BucketMode::bucketed;
   std::int64_t budget_ms = 0;  // 0: limits::tuning_budget_ms
   std::string template_name;   // only this template's candidates; a taught one stores no winner
-  int candidates_max = 0;      // 0: all that fit, in the cost model's order, until the budget ends
+  int candidates_max = 0;      // 0: no limit, in the cost model's order, until the budget ends
+  bool everything = false;     // also what does not pay (template.h), and to the end of the budget
   bool again = false;          // tune although the store has a winner
   bool was_elsewhere = false;  // another process was at it: what it left will do, also for `again`
   // The thread that is there for tuning; TuningQueue names its own. What a tuning on any other

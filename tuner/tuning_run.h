@@ -32,6 +32,7 @@ struct TuningRunParts {
   std::vector<Candidate>
       candidates;  // in the order in which they are tried; the first is the default
   std::int64_t budget_ms = 0;
+  bool everything = false;  // no end before the budget's
   StopPoint stop_point;
   std::function<void(const TuneProgress&)> progress;
   std::stop_token stop;

@@ -8,7 +8,8 @@
 namespace normd {
 namespace {
 
-// Within this of the copy there is little left to gain, once the best of the order have been tried.
+// Within this of the copy there is little left to gain, once so many have been tried, which are
+// about the first of the order.
 constexpr double copy_close = 1.003;
 constexpr int tried_at_least = 16;
 
@@ -18,12 +19,10 @@ constexpr auto renew_every = std::chrono::seconds(2);
 }  // namespace
 
 bool TuningRun::close_to_copy() const {
-  if (progress_.gated < tried_at_least) return false;
+  if (parts_.everything || progress_.gated < tried_at_least) return false;
   // Where a cache holds x and y, kernels differ by much else than what a copy does.
-  for (const MeasuredEdge& edge : edges_) {
-    const Problem problem = problem_at(parts_.key, edge.rows);
-    if (useful_bytes(problem) < static_cast<double>(parts_.spec.l2_bytes)) return false;
-  }
+  const auto in_cache = [](const MeasuredEdge& edge) { return edge.cache == CacheState::warm; };
+  if (std::any_of(edges_.begin(), edges_.end(), in_cache)) return false;
   return std::any_of(entries_.begin(), entries_.end(), [&](const Entry& entry) {
     if (entry.explored_ns.empty()) return false;
     for (std::size_t edge = 0; edge < edges_.size(); ++edge) {

@@ -37,7 +37,7 @@ def made_with(document):
     return (f"{document['gpu']}, driver {document['driver']}, {document['date'][:10]}; {versions}. "
             f"The copy of 128 MiB each way took {copies} us ({len(references)} GPU"
             f"{'s' if len(references) > 1 else ''}). Not installed: {missing or 'none'}.\n\n"
-            f"    {document['command']}\n")
+            + "".join(f"    {measured['command']}\n" for measured in document["slices"]))
 
 
 def means(document):

@@ -132,10 +132,10 @@ NORMD_DEVICE unsigned long long evict_last_policy() {
   return policy;
 }
 
-// NORMD_LOAD_words(instruction, operand): the instruction in four widths; `operand` is ", %last" of
-// those that take a policy. All are volatile, which keeps them where the text has them as far as
-// the compiler goes; for the assembler see loads_stay(). None is `.nc`: the assembler moves such
-// loads past barriers, to where they are used.
+// NORMD_LOAD_words(instruction, operand): the instruction in four widths; `operand` names the
+// policy, for those that take one. All are volatile, which keeps them where the text has them as
+// far as the compiler goes; for the assembler see loads_stay(). None is `.nc`: the assembler moves
+// such loads past barriers, to where they are used.
 #define NORMD_LOAD_1(instruction, operand)         \
   asm volatile(instruction ".b32 %0, [%1]" operand \
                : "=r"(word[0])                     \

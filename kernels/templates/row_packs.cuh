@@ -14,8 +14,7 @@ constexpr int row_packs = (row_columns + pack - 1) / pack;
 constexpr bool whole_packs = row_columns % pack == 0;  // else the last pack of a row is partial
 constexpr bool fine = sizeof(y_type) == 4;             // as moments.cuh has it
 
-// Of x, by the axis x_evict_last. In long kernels it keeps what was written from waiting behind
-// what was read, which is not wanted again.
+// Of x, by the axis x_evict_last; kernels/cache_hints.h says what for.
 NORMD_DEVICE constexpr Hint x_hint_of(int evict_last) {
   return evict_last != 0 ? Hint::last_to_leave : Hint::normal;
 }

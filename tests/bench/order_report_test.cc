@@ -46,6 +46,25 @@ TEST(OrderReport, says_where_in_the_order_the_best_is_and_what_comes_before_it_r
   }
 }
 
+// A trial that the order leaves out is no part of its first candidates, but may be the best of all.
+TEST(OrderReport, what_the_order_leaves_out_can_only_lower_what_it_reaches) {
+  TrialFile file = made_up(0);
+  const Problem problem = file.trials[0].problem;
+  for (const Candidate& candidate : all_ranked_candidates(problem, file.spec)) {
+    if (candidate.values.back() != std::pair<std::string, int>("x_evict_last", 1)) continue;
+    file.trials.insert(file.trials.begin(),
+                       {problem, candidate, file.trials[0].median_ns / 2, 100});
+    break;
+  }
+  const std::vector<ShapeOrder> orders = orders_of(file);
+  ASSERT_EQ(orders.size(), 1u);
+  EXPECT_EQ(orders[0].position, 0);
+  for (const double reached : orders[0].reached) EXPECT_NEAR(reached, 0.5, 1e-9);
+
+  file.trials.erase(file.trials.begin() + 1, file.trials.end());
+  EXPECT_TRUE(orders_of(file).empty());
+}
+
 TEST(OrderReport, the_means_are_geometric_over_the_shapes) {
   std::vector<ShapeOrder> orders = orders_of(made_up(12));
   orders.push_back(orders[0]);

@@ -96,6 +96,7 @@ class ScriptedWorker {
       const std::string who = number < 0 ? "control" : loaded_.at(static_cast<int>(number));
       const auto action = misbehave("sample", how + who);
       ns.push_back(number < 0         ? copy_ns
+                   : action == "copy" ? copy_ns
                    : action == "fast" ? candidate_ns * 0.6
                                       : candidate_ns + static_cast<double>(number));
     }

@@ -1,0 +1,106 @@
+// Which choices ranked_candidates() leaves out, because for so many rows another pays more.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string_view>
+#include <vector>
+
+#include "kernels/catalog.h"
+#include "kernels/row_bucket.h"
+
+namespace normd {
+namespace {
+
+DeviceSpec h200() {
+  return *architecture_preset("sm_90");
+}
+
+Problem square(std::int64_t rows, std::int64_t columns) {
+  const DType dtype = DType::bf16;
+  return {.rows = rows, .columns = columns, .x = dtype, .y = dtype, .gamma = dtype, .beta = dtype};
+}
+
+// The values of an axis among these candidates, of one template or of all that have it.
+std::set<int> values_of(const std::vector<Candidate>& candidates, std::string_view axis,
+                        std::string_view template_name = "") {
+  std::set<int> values;
+  for (const Candidate& candidate : candidates) {
+    if (!template_name.empty() && candidate.template_name != template_name) continue;
+    for (const auto& [name, value] : candidate.values) {
+      if (name == axis) values.insert(value);
+    }
+  }
+  return values;
+}
+
+using testing::ElementsAre;
+
+TEST(PaysTest, x_of_large_tensors_alone_is_the_last_to_leave_the_cache) {
+  const auto choices = [](std::int64_t rows, std::int64_t columns, std::string_view chip) {
+    return values_of(ranked_candidates(square(rows, columns), *architecture_preset(chip)),
+                     "x_evict_last");
+  };
+  for (const std::int64_t columns : {12, 128, 1024, 4095, 4096, 8192, 65536}) {
+    const std::int64_t rows_per_mb = (1 << 20) / columns;  // of x and y in bf16: 4 MB
+    EXPECT_THAT(choices(16 * rows_per_mb, columns, "sm_90"), ElementsAre(0)) << columns;
+    const int value = columns >= 4095 ? 1 : 0;
+    EXPECT_THAT(choices(64 * rows_per_mb, columns, "sm_90"), ElementsAre(value)) << columns;
+    EXPECT_THAT(choices(512 * rows_per_mb, columns, "sm_90"), ElementsAre(1)) << columns;
+    EXPECT_THAT(choices(512 * rows_per_mb, columns, "sm_80"), ElementsAre(1)) << columns;
+    EXPECT_THAT(choices(512 * rows_per_mb, columns, "sm_75"), ElementsAre(0)) << columns;
+  }
+  const DeviceSpec without = host_device_spec(architecture_preset("sm_75"));
+  EXPECT_THAT(values_of(ranked_candidates(square(1 << 20, 1024), without), "x_evict_last"),
+              ElementsAre(0));
+}
+
+// A winner serves a bucket: what pays at one of its ends is tried.
+TEST(PaysTest, what_pays_for_some_measured_row_count_is_tried) {
+  const Problem problem = square(1 << 20, 8192);
+  const std::vector<std::int64_t> rows =
+      measured_rows(problem, h200(), row_bucket(problem, h200(), BucketMode::bucketed));
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_THAT(values_of(ranked_candidates(problem, h200(), rows), "x_evict_last"),
+              ElementsAre(0, 1));
+  EXPECT_THAT(values_of(ranked_candidates(problem, h200(), {1, 1 << 20}), "tickets"),
+              ElementsAre(0, 1));
+}
+
+// Where groups have a few turns, both are worth a trial.
+TEST(PaysTest, tickets_are_for_many_turns) {
+  const auto choices = [](std::int64_t rows) {
+    std::vector<Candidate> clusters = ranked_candidates(square(rows, 32768), h200());
+    std::erase_if(clusters, [](const Candidate& candidate) {
+      return candidate.template_name == "cluster_pipeline" && candidate.value("cluster") == 1;
+    });
+    return values_of(clusters, "tickets", "cluster_pipeline");
+  };
+  EXPECT_THAT(choices(8), ElementsAre(0));
+  EXPECT_THAT(choices(512), ElementsAre(0, 1));
+  EXPECT_THAT(choices(100000), ElementsAre(1));
+}
+
+TEST(PaysTest, few_rows_get_blocks_of_one_row_and_registers_as_they_come) {
+  const auto few = ranked_candidates(square(16, 8192), h200());
+  EXPECT_THAT(values_of(few, "rows_per_block", "block_registers"), ElementsAre(1));
+  EXPECT_THAT(values_of(few, "threads_per_sm", "block_registers"), ElementsAre(0));
+  const auto many = ranked_candidates(square(16384, 8192), h200());
+  EXPECT_GT(values_of(many, "rows_per_block", "block_registers").size(), 1u);
+  EXPECT_GT(values_of(many, "threads_per_sm", "block_registers").size(), 1u);
+
+  const auto narrow = ranked_candidates(square(8192, 128), h200());
+  EXPECT_THAT(values_of(ranked_candidates(square(1, 128), h200()), "threads", "sub_warp"),
+              ElementsAre(64));
+  // 1024 blocks of eight rows are 64 threads each, four warps for a scheduler there are not.
+  for (const Candidate& candidate : narrow) {
+    if (candidate.template_name != "sub_warp" || candidate.value("threads_per_sm") == 0) continue;
+    EXPECT_GE(8192 * candidate.value("lanes_per_row"), 132 * 512) << to_text(candidate);
+  }
+  EXPECT_THAT(
+      values_of(ranked_candidates(square(2, 65536), h200()), "rows_per_block", "cluster_pipeline"),
+      ElementsAre(1, 2));
+}
+
+}  // namespace
+}  // namespace normd
