@@ -8,8 +8,11 @@ namespace {
 // x and y in multiples of the L2 cache, by an H200: at four times it rows of 8 KB, and of 4095
 // elements of 16 bits, gain, and those of 4 KB lose; at eight times it all gain; at twice it none.
 constexpr std::int64_t wide_row_bytes = 7168;
+constexpr int measured_on = 90;
 constexpr std::int64_t wide_caches = 3;
 constexpr std::int64_t narrow_caches = 8;
+// Other chips may differ: from here on they try both.
+constexpr std::int64_t unknown_caches = 2;
 
 bool has_policies(const DeviceSpec& spec) {
   return spec.capability >= 80 || (spec.capability == 0 && spec.kind == DeviceKind::host);
@@ -22,12 +25,17 @@ Axis x_evict_last_axis(const DeviceSpec& spec) {
   return {"x_evict_last", {0, 1}};
 }
 
-bool x_evict_last_pays(const Candidate& candidate, const Problem& problem, const DeviceSpec& spec) {
+bool x_evict_last_pays(const Candidate& candidate, const Problem& problem,
+                       const DeviceSpec& spec) {
+  const bool last = candidate.value("x_evict_last") != 0;
   const std::int64_t row_bytes = bytes_of(problem.columns, problem.x);
-  const std::int64_t caches = row_bytes >= wide_row_bytes ? wide_caches : narrow_caches;
   const std::int64_t bytes = problem.rows * (row_bytes + bytes_of(problem.columns, problem.y));
-  const bool pays = has_policies(spec) && spec.l2_bytes > 0 && bytes >= caches * spec.l2_bytes;
-  return (candidate.value("x_evict_last") != 0) == pays;
+  const auto larger_than = [&](std::int64_t caches) {
+    return spec.l2_bytes > 0 && bytes >= caches * spec.l2_bytes;
+  };
+  if (!has_policies(spec)) return !last;
+  if (spec.capability != measured_on) return !last || larger_than(unknown_caches);
+  return last == larger_than(row_bytes >= wide_row_bytes ? wide_caches : narrow_caches);
 }
 
 }  // namespace normd
