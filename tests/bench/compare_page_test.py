@@ -137,6 +137,13 @@ class UpdateTest(unittest.TestCase):
         self.assertTrue(text.endswith("<!-- end of means -->\nAlso mine.\n"))
         self.assertNotIn("yesterday", text)
 
+    def test_the_command_of_every_part_of_the_run_is_named(self):
+        made = sample()
+        made["slices"] += [{**made["slices"][0], "command": "python3 -m bench.compare --list some"}]
+        text = self.update("<!-- compare: made with -->\n<!-- end of made with -->\n", made)
+        self.assertIn("    python3 -m bench.compare\n    python3 -m bench.compare --list some\n",
+                      text)
+
     def test_writing_twice_changes_nothing(self):
         once = self.update(PAGE.read_text(encoding="utf-8"))
         self.assertEqual(self.update(once), once)

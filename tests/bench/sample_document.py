@@ -28,6 +28,7 @@ def document(rows, reference_ns=65000.0, **changes):
             "command": "python3 -m bench.compare", "l2_bytes": 62914560,
             "reference_copy": {"bytes": 134217728, "ns": reference_ns}, "not_installed": {},
             "slices": [{"slice": "1/1", "date": "2026-01-01T00:00:00Z",
+                        "command": "python3 -m bench.compare",
                         "reference": [{"device": "0a", "begin_ns": reference_ns,
                                        "end_ns": reference_ns}]}],
             "rows": rows}
