@@ -34,13 +34,13 @@ class ScriptedTuning : public testing::Test {
   }
   std::vector<std::string> worker() const { return {program(), directory_ + "/script"}; }
 
-  std::unique_ptr<Tuner> make_tuner(Store& store) const {
+  std::unique_ptr<Tuner> make_tuner(Store& store, int compile_workers = 2) const {
     return std::make_unique<Tuner>(TunerParts{.store = &store,
                                               .worker = worker(),
                                               .device = "made up",
                                               .spec = spec_,
                                               .identity = {.name = "made up", .uuid = "made up"},
-                                              .compile_workers = 2,
+                                              .compile_workers = compile_workers,
                                               .turn_directory = directory_ + "/turn",
                                               .tuned_by = "test"});
   }
