@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <map>
 #include <optional>
-#include <utility>
 
 #include "kernels/catalog.h"
 
@@ -21,37 +20,28 @@ std::string printed(const char* format, Values... values) {
 
 // None: the order leaves out all that was measured. What it leaves out counts for the best of all.
 std::optional<ShapeOrder> order_of(const std::vector<MeasuredTrial>& all, const DeviceSpec& spec) {
-  std::map<std::string, int> places;
+  std::map<std::string, const MeasuredTrial*> measured;
+  for (const MeasuredTrial& trial : all) measured.emplace(to_text(trial.candidate), &trial);
+  std::vector<const MeasuredTrial*> placed;  // in the order
   for (const Candidate& candidate : ranked_candidates(all.front().problem, spec)) {
-    places.emplace(to_text(candidate), static_cast<int>(places.size()));
-  }
-  std::vector<std::pair<int, const MeasuredTrial*>> placed;
-  for (const MeasuredTrial& trial : all) {
-    const auto place = places.find(to_text(trial.candidate));
-    if (place != places.end()) placed.emplace_back(place->second, &trial);
+    const auto found = measured.find(to_text(candidate));
+    if (found != measured.end()) placed.push_back(found->second);
   }
   if (placed.empty()) return std::nullopt;
-  std::sort(placed.begin(), placed.end());
-  const auto best = std::min_element(all.begin(), all.end(), [](const auto& a, const auto& b) {
-    return a.median_ns < b.median_ns;
-  });
-  const auto place_of_best = std::find_if(placed.begin(), placed.end(),
-                                          [&](const auto& one) { return one.second == &*best; });
-  ShapeOrder order{.problem = best->problem,
-                   .candidates = static_cast<int>(all.size()),
-                   .best_ns = best->median_ns,
-                   .copy_ns = best->copy_ns,
-                   .best = to_text(best->candidate),
-                   .position = place_of_best == placed.end()
-                                   ? 0
-                                   : static_cast<int>(place_of_best - placed.begin()) + 1,
-                   .reached = {}};
+  const MeasuredTrial& best = *std::ranges::min_element(all, {}, &MeasuredTrial::median_ns);
+  const auto place = std::ranges::find(placed, &best);
+  ShapeOrder order{
+      .problem = best.problem,
+      .candidates = static_cast<int>(all.size()),
+      .best_ns = best.median_ns,
+      .copy_ns = best.copy_ns,
+      .best = to_text(best.candidate),
+      .position = place == placed.end() ? 0 : static_cast<int>(place - placed.begin()) + 1,
+      .reached = {}};
   for (const int count : order_counts) {
     const auto end = placed.begin() + std::min<std::ptrdiff_t>(count, std::ssize(placed));
-    const auto first = std::min_element(placed.begin(), end, [](const auto& a, const auto& b) {
-      return a.second->median_ns < b.second->median_ns;
-    });
-    order.reached.push_back(best->median_ns / first->second->median_ns);
+    const auto first = std::ranges::min_element(placed.begin(), end, {}, &MeasuredTrial::median_ns);
+    order.reached.push_back(best.median_ns / (*first)->median_ns);
   }
   return order;
 }

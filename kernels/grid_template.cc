@@ -134,10 +134,14 @@ bool fits(const Candidate& candidate, const Problem& problem, const DeviceSpec& 
          (threads * blocks_per_sm >= 256 && 8 * shape.bytes_ahead() >= spec.shared_bytes_per_sm);
 }
 
+// Of blocks that share rows: so many work side by side.
+std::int64_t sets_of(const PartShape& shape, const DeviceSpec& spec) {
+  return std::max<std::int64_t>(1, blocks_at_once(shape.blocks_per_sm, spec) / shape.blocks);
+}
+
 Launch launch(const Candidate& candidate, const Problem& problem, const DeviceSpec& spec) {
   const PartShape shape = shape_of(candidate, problem);
-  const std::int64_t blocks_max = blocks_at_once(shape.blocks_per_sm, spec);
-  const std::int64_t sets = std::max<std::int64_t>(1, blocks_max / shape.blocks);
+  const std::int64_t sets = sets_of(shape, spec);
   return {.entries = {"normd_kernel"},
           .block = shape.threads,
           .shared_bytes = static_cast<int>(shared_bytes(shape, exchange_bytes)),
@@ -158,8 +162,7 @@ constexpr double message_cycles = 15;
 
 Plan plan(const Candidate& candidate, const Problem& problem, const DeviceSpec& spec) {
   const PartShape shape = shape_of(candidate, problem);
-  const std::int64_t sets = blocks_at_once(shape.blocks_per_sm, spec) / shape.blocks;
-  const bool one_turn = problem.rows <= sets * shape.rows_per_block;
+  const bool one_turn = problem.rows <= sets_of(shape, spec) * shape.rows_per_block;
   const double exchange = one_turn ? exchange_cycles_once : exchange_cycles;
   return part_plan(shape, problem, exchange + message_cycles * shape.blocks);
 }
