@@ -69,12 +69,14 @@ NORMD_DEVICE void send_message(int rank, Message* place, const Message& message,
       : "memory");
 }
 
-// Each once per kernel, by every thread of every block of the cluster.
+// Each once per kernel, by every thread of every block of the cluster. Relaxed: what others are to
+// see has been published; a barrier that releases would first wait for all that a thread has asked
+// of memory, bulk copies too.
 NORMD_DEVICE void cluster_arrive() {
-  asm volatile("barrier.cluster.arrive;" ::: "memory");
+  asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
 }
 NORMD_DEVICE void cluster_wait() {
-  asm volatile("barrier.cluster.wait;" ::: "memory");
+  asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
 }
 
 }  // namespace normd
