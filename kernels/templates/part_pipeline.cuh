@@ -122,13 +122,15 @@ struct PartWork {
                                        part.template bytes<x_type>(), came);
   }
 
-  // By the leader of each group: the first row, gamma and beta are under way before anything else.
+  // By the leader of each group: the first row is under way before anything else, then gamma and
+  // beta.
   NORMD_DEVICE void begin(const Exchange& exchange, long long first) const {
     arrival_begin(&Memory::area(group).x);
+    publish_arrivals();
+    if (first < arguments.rows) fetch_x(first);
     exchange.begin();
     if (group == 0) arrival_begin(Memory::affine_came());
     publish_arrivals();
-    if (first < arguments.rows) fetch_x(first);
     if (group == 0) fetch_affine();
     exchange.expect();
   }
