@@ -39,13 +39,17 @@ struct ClusterExchange {
   }
   NORMD_DEVICE void leave(unsigned turns) const {
     if (cluster > 1 && turns == 0) cluster_wait();
-    if (takes_tickets()) row_tickets().end(grid_blocks() / cluster * rows_per_block);
+    if (turns == 0) end();
   }
 
   // The ticket is on its way while the row is waited for, and goes to the other blocks with its
-  // moments.
-  NORMD_DEVICE void ask() {
-    if (takes_tickets()) ticket = bits_to_float(row_tickets().take());
+  // moments. Who has no row after this needs none; later() then tells nothing.
+  NORMD_DEVICE void ask(bool more) {
+    if (!more) {
+      end();
+    } else if (takes_tickets()) {
+      ticket = bits_to_float(row_tickets().take());
+    }
   }
   NORMD_DEVICE long long later(long long next, long long step, unsigned turn) const {
     if constexpr (tickets == 0) return next + step;
@@ -65,6 +69,9 @@ struct ClusterExchange {
   }
 
  private:
+  NORMD_DEVICE void end() const {
+    if (takes_tickets()) row_tickets().end(grid_blocks() / cluster * rows_per_block);
+  }
   NORMD_DEVICE RowTickets& row_tickets() const {
     return *static_cast<RowTickets*>(arguments.workspace);
   }

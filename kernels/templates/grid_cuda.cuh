@@ -46,22 +46,13 @@ NORMD_DEVICE void take_posted(const Posted* from, unsigned tag, Posted (&taken)[
   } while (!all);
 }
 
-// Adds one; what was there before. `ordered`: after all that this thread did before, and before all
-// that it does then.
-template <bool ordered>
-NORMD_DEVICE unsigned count_up(unsigned* place) {
-  unsigned before;
-  if constexpr (ordered) {
-    asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], 1;"
-                 : "=r"(before)
-                 : "l"(place)
-                 : "memory");
-  } else {
-    asm volatile("atom.relaxed.gpu.global.add.u32 %0, [%1], 1;"
-                 : "=r"(before)
-                 : "l"(place)
-                 : "memory");
-  }
+// What was there before.
+NORMD_DEVICE unsigned long long count_up(unsigned long long* place, unsigned long long by) {
+  unsigned long long before;
+  asm volatile("atom.relaxed.gpu.global.add.u64 %0, [%1], %2;"
+               : "=l"(before)
+               : "l"(place), "l"(by)
+               : "memory");
   return before;
 }
 
@@ -73,6 +64,9 @@ NORMD_DEVICE unsigned load_left(const unsigned* place) {
 }
 NORMD_DEVICE void leave_to_next(unsigned* place, unsigned value) {
   asm volatile("st.relaxed.gpu.global.b32 [%0], %1;" ::"l"(place), "r"(value) : "memory");
+}
+NORMD_DEVICE void leave_to_next(unsigned long long* place, unsigned long long value) {
+  asm volatile("st.relaxed.gpu.global.b64 [%0], %1;" ::"l"(place), "l"(value) : "memory");
 }
 
 }  // namespace normd

@@ -21,15 +21,17 @@ NORMD_DEVICE void take_posted(const Posted* from, unsigned tag, Posted (&taken)[
   }
 }
 
-template <bool ordered>
-NORMD_DEVICE unsigned count_up(unsigned* place) {
-  return __atomic_fetch_add(place, 1u, ordered ? __ATOMIC_ACQ_REL : __ATOMIC_RELAXED);
+NORMD_DEVICE unsigned long long count_up(unsigned long long* place, unsigned long long by) {
+  return __atomic_fetch_add(place, by, __ATOMIC_RELAXED);
 }
 
 NORMD_DEVICE unsigned load_left(const unsigned* place) {
   return *place;
 }
 NORMD_DEVICE void leave_to_next(unsigned* place, unsigned value) {
+  *place = value;
+}
+NORMD_DEVICE void leave_to_next(unsigned long long* place, unsigned long long value) {
   *place = value;
 }
 

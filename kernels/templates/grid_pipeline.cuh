@@ -52,7 +52,7 @@ struct GridExchange {
             arguments.workspace)[block_index() / blocks * rows_per_block + group]),
         turns_before(0) {}
 
-  NORMD_DEVICE void ask() const {}
+  NORMD_DEVICE void ask(bool) const {}
   NORMD_DEVICE long long later(long long next, long long step, unsigned) const {
     return next + step;
   }

@@ -13,8 +13,9 @@
 //                           arrivals
 //   enter(), leave(turns)   by every thread, before the first row and after the last
 //   combine(...)            the row's moments, from those of this block's part
-//   ask(), later(...)       before a row is waited for, and after its moments are known: the row
-//                           after the next, given the next and the rows that all groups are apart
+//   ask(more), later(...)   before a row is waited for, which others follow or not; and after its
+//                           moments are known: the row after the next, given the next and the rows
+//                           that all groups are apart
 #pragma once
 
 #include "cluster.cuh"
@@ -205,7 +206,7 @@ NORMD_DEVICE void work_on_parts(const NormArguments& arguments) {
   long long next = first + step;
   for (long long row = first; row < rows; ++turn) {
     typename Work::Packs x;
-    exchange.ask();
+    exchange.ask(next < rows);
     arrival_wait(&area.x, turn & 1u);
     work.load(x);
     const Moments own = work.moments(x, next);

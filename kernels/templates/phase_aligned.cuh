@@ -252,6 +252,7 @@ NORMD_KERNEL_RESIDENT(normd_kernel, NormArguments, block_threads, blocks_per_sm)
   // Asked for before gamma and beta are waited for.
   if (row < rows) slice.load(x_row(arguments, row), held);
   slice.fill_affine(arguments);
+  if (row >= rows) of_group.end();
 
   while (row < rows) {
     y_type* const to = y_row(arguments, row);
@@ -262,12 +263,12 @@ NORMD_KERNEL_RESIDENT(normd_kernel, NormArguments, block_threads, blocks_per_sm)
     of_group.tell();
     scratch.sum_pair(sum, square_sum);
     const long long next = of_group.after(row, phase);
+    if (next >= rows) of_group.end();  // its way to memory is hidden behind the last row's
     const FirstMoments first = first_moments(sum, square_sum, arguments.epsilon);
     finish(arguments, row, slice, held, first, to, y_behind_x, scratch);
     row = next;
     if (row < rows) slice.load(x_row(arguments, row), held);
   }
-  of_group.end();
 }
 
 }  // namespace normd

@@ -10,16 +10,19 @@ namespace normd {
 struct RowTickets {
   static constexpr int bytes_max = 64;  // of all that a launch has, as its workspace_bytes say
 
-  unsigned taken;
-  unsigned ended;  // groups that take no more
+  // Tickets that were taken, and in the upper half groups that take no more: in one word, so that
+  // all see a group's end after its tickets. Two words would need a fence between them, which waits
+  // for all that a thread has asked of memory.
+  unsigned long long counts;
 
-  NORMD_DEVICE unsigned take() { return count_up<false>(&taken); }
+  NORMD_DEVICE unsigned take() { return static_cast<unsigned>(count_up(&counts, 1)); }
 
-  // By each of the `groups` of a launch, once, after it has had its last ticket.
+  // By each of the `groups` of a launch, once, after it has asked for its last ticket.
   NORMD_DEVICE void end(unsigned groups) {
-    if (count_up<true>(&ended) + 1 != groups) return;
-    leave_to_next(&taken, 0);
-    leave_to_next(&ended, 0);
+    constexpr unsigned long long one = 1ull << 32;
+    if (static_cast<unsigned>(count_up(&counts, one) / one) + 1 == groups) {
+      leave_to_next(&counts, 0ull);
+    }
   }
 };
 

@@ -191,7 +191,7 @@ TEST(TicketsTest, every_row_is_taken_in_launch_after_launch_whatever_their_rows)
 }
 
 TEST(TicketsTest, of_another_launch_would_leave_rows_out) {
-  Bench bench(ticket_problem, by_ticket, 8, schedules[0], {{"leave_to_next(&taken, 0);", ""}});
+  Bench bench(ticket_problem, by_ticket, 8, schedules[0], {{"leave_to_next(&counts, 0ull);", ""}});
   EXPECT_EQ(bench.fault_of(33, 1), "");
   EXPECT_NE(bench.fault_of(33, 2), "");
 }
