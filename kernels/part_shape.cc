@@ -12,6 +12,9 @@ namespace {
 constexpr double reduction_cycles = 990;
 constexpr double element_cycles = 14;
 
+// More have too few registers to hold x and work on it.
+constexpr int threads_per_sm_max = 1280;
+
 }  // namespace
 
 std::int64_t columns_of_bytes(const Problem& problem, int bytes) {
@@ -31,7 +34,7 @@ std::int64_t widest_part(const Problem& problem, int blocks, std::int64_t unit) 
 }
 
 PartShape part_shape(const Candidate& candidate, const Problem& problem, int blocks,
-                     std::int64_t unit) {
+                     std::int64_t unit, bool affine_held) {
   const std::int64_t columns = widest_part(problem, blocks, unit);
   return {.blocks = blocks,
           .rows_per_block = candidate.value("rows_per_block"),
@@ -39,7 +42,9 @@ PartShape part_shape(const Candidate& candidate, const Problem& problem, int blo
           .blocks_per_sm = candidate.value("blocks_per_sm"),
           .columns = columns,
           .part_bytes = bytes_of(columns, problem.x),
-          .affine_bytes = bytes_of(columns, problem.gamma) + bytes_of(columns, problem.beta)};
+          .affine_held = affine_held,
+          .affine_bytes =
+              affine_held ? 0 : bytes_of(columns, problem.gamma) + bytes_of(columns, problem.beta)};
 }
 
 // As PartMemory lays it out; the text asserts that both agree.
@@ -62,13 +67,17 @@ bool holds_parts(const PartShape& shape, std::int64_t shared_bytes, const Proble
                  const DeviceSpec& spec) {
   if (shared_bytes > spec.shared_bytes_per_block_max) return false;
   if (!shared_memory_holds(shape.blocks_per_sm, shared_bytes, spec)) return false;
-  // Many threads have too few registers to hold x and work on it.
   const int threads_per_sm = shape.threads * shape.blocks_per_sm;
-  if (threads_per_sm > 1024) return false;
+  if (threads_per_sm > threads_per_sm_max) return false;
   Problem part = problem;
   part.columns = shape.columns;
   const SliceShape slice = slice_shape(part, part_vector_bytes, shape.group_threads());
-  return slice.x_registers + working_registers <= registers_max(threads_per_sm, spec);
+  const int registers = registers_max(threads_per_sm, spec);
+  if (slice.x_registers + working_registers > registers) return false;
+  // As Affine (templates/row_slice.cuh) counts them.
+  const bool bounded = registers < registers_max(shape.threads, spec);
+  const int others = bounded ? fewest_registers : working_registers;
+  return !shape.affine_held || slice.x_registers + slice.affine_registers + others <= registers;
 }
 
 Plan part_plan(const PartShape& shape, const Problem& problem, double exchange_cycles) {

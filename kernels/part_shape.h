@@ -22,7 +22,8 @@ struct PartShape {
   int blocks_per_sm = 1;
   std::int64_t columns = 0;       // of the widest part
   std::int64_t part_bytes = 0;    // of x
-  std::int64_t affine_bytes = 0;  // of gamma and beta
+  bool affine_held = false;       // gamma and beta, in registers
+  std::int64_t affine_bytes = 0;  // of gamma and beta in shared memory
 
   int group_threads() const { return threads / rows_per_block; }
   // What is on its way into a multiprocessor while as much is worked on.
@@ -35,7 +36,7 @@ std::int64_t widest_part(const Problem& problem, int blocks, std::int64_t unit);
 // Of a candidate with the axes rows_per_block, threads and blocks_per_sm, whose `blocks` share a
 // row in whole multiples of `unit` columns.
 PartShape part_shape(const Candidate& candidate, const Problem& problem, int blocks,
-                     std::int64_t unit);
+                     std::int64_t unit, bool affine_held = false);
 
 // Columns of which every tensor's are whole multiples of `bytes`.
 std::int64_t columns_of_bytes(const Problem& problem, int bytes);

@@ -13,6 +13,7 @@ static_assert(tickets == 0 || cluster > 1, "they come along with the moments");
 
 struct ClusterExchange {
   static constexpr int blocks = cluster;
+  static constexpr bool affine_held = normd::affine_held != 0;
   static constexpr int registers = 16;
   using Part = RowPart<cluster, row_columns / cluster>;
 

@@ -18,6 +18,7 @@ namespace normd {
 struct GridExchange {
   static constexpr int blocks = blocks_per_row;
   static constexpr int held = (blocks + warp_lanes - 1) / warp_lanes;  // messages of a lane
+  static constexpr bool affine_held = false;
   static constexpr int registers = 16;
   // Parts begin on sectors of memory where the widths allow it, else where bulk copies may.
   static constexpr int narrowest =

@@ -2,10 +2,11 @@
 // blocks own a row, each a part of it; `rows_per_block` groups of warps work on a row each, out of
 // step with one another. While a group works on its part in registers, its part of the next row
 // comes into shared memory by one bulk copy; gamma and beta of the part lie in shared memory
-// throughout. Parts are put together as Chan, Golub and LeVeque do (1983), with means kept as a
-// high and a low part. How blocks learn each other's moments is an Exchange:
+// throughout, or in registers. Parts are put together as Chan, Golub and LeVeque do (1983), with
+// means kept as a high and a low part. How blocks learn each other's moments is an Exchange:
 //
 //   blocks, Part            the blocks that share a row, and which columns each has
+//   affine_held             whether gamma and beta lie in registers
 //   registers               what combine() takes of them beside x, above what a reduction does
 //   Area                    what a group keeps in shared memory for it
 //   begin(), expect()       by the leader of a group, before and after the first copies are asked
@@ -45,8 +46,11 @@ struct PartMemory {
   using Part = typename Exchange::Part;
   using Area = GroupArea<typename Exchange::Area>;
   static constexpr int part_bytes = Part::template bytes_max<x_type>;
-  static constexpr int gamma_bytes = has_gamma ? Part::template bytes_max<gamma_type> : 0;
-  static constexpr int beta_bytes = has_beta ? Part::template bytes_max<beta_type> : 0;
+  static constexpr bool has_affine = !Exchange::affine_held && (has_gamma || has_beta);
+  static constexpr int gamma_bytes =
+      has_affine && has_gamma ? Part::template bytes_max<gamma_type> : 0;
+  static constexpr int beta_bytes =
+      has_affine && has_beta ? Part::template bytes_max<beta_type> : 0;
   static constexpr int affine_bytes = gamma_bytes + beta_bytes;
   static constexpr int areas_begin = affine_bytes + rows_per_block * part_bytes;
 
@@ -71,16 +75,32 @@ struct PartMemory {
   }
 };
 
-// gamma and beta of a slice, out of shared memory.
+// gamma and beta of a slice, out of shared memory, where one thread has them come.
 template <typename Memory>
 struct SharedAffine {
   static constexpr bool anywhere = true;
+  static constexpr int held_registers = 0;
+
+  NORMD_DEVICE explicit SharedAffine(const NormArguments&) {}
+  template <typename PartSlice>
+  NORMD_DEVICE void ask(const PartSlice&) {}
 
   template <typename PartSlice>
   NORMD_DEVICE AffinePacks of(const PartSlice& slice, int i) const {
     const int column = slice.column_there(i);
     return shared_affine_packs(Memory::gamma() + column, Memory::beta() + column);
   }
+};
+
+template <bool held, typename Memory, typename PartSlice>
+struct PartAffine {
+  using Type = SharedAffine<Memory>;
+};
+template <typename Memory, typename PartSlice>
+struct PartAffine<true, Memory, PartSlice> {
+  using Type = Affine<PartSlice, PartSlice::packs * pack_registers<x_type>,
+                      registers_for(blocks_per_sm)>;
+  static_assert(Type::held, "as the catalog has it");
 };
 
 // One group of warps at its part of rows.
@@ -90,14 +110,17 @@ struct PartWork {
   using Part = typename Exchange::Part;
   using PartSlice = typename Part::template SliceOf<group_threads>;
   using Packs = typename PartSlice::Packs;
+  using AffineOfPart = typename PartAffine<Exchange::affine_held, Memory, PartSlice>::Type;
   static constexpr bool floats_fit =
-      fits_as_floats(PartSlice::packs, Exchange::registers, registers_for(blocks_per_sm));
+      fits_as_floats(PartSlice::packs, Exchange::registers + AffineOfPart::held_registers,
+                     registers_for(blocks_per_sm));
 
   const NormArguments& arguments;
   Part part;
   int group;
   PartSlice slice;
   PartScratch scratch;
+  AffineOfPart affine;
 
   NORMD_DEVICE bool leads() const { return slice.member == 0; }
 
@@ -174,7 +197,7 @@ struct PartWork {
 
   NORMD_DEVICE void store(Packs& x, const RowMoments& of_row, long long row) const {
     if (!of_row.rescue) {
-      slice.store(x, of_row, SharedAffine<Memory>{}, y_row(arguments, row) + part.begin());
+      slice.store(x, of_row, affine, y_row(arguments, row) + part.begin());
       if (part.rank == 0 && leads()) store_statistics(arguments, row, of_row);
     } else if (part.rank == 0) {
       rescue(row);
@@ -190,8 +213,12 @@ NORMD_DEVICE void work_on_parts(const NormArguments& arguments) {
   const typename Work::Part part{static_cast<int>(block_index() % Exchange::blocks)};
   const typename Work::PartSlice slice = part.template slice<group_threads>();
   typename Work::Memory::Area& area = Work::Memory::area(group);
+  NormArguments of_part = arguments;
+  if constexpr (has_gamma) of_part.gamma = part.of(static_cast<const gamma_type*>(arguments.gamma));
+  if constexpr (has_beta) of_part.beta = part.of(static_cast<const beta_type*>(arguments.beta));
   Work work{arguments, part, group, slice,
-            PartScratch(area.sums, slice.member / warp_lanes, group)};
+            PartScratch(area.sums, slice.member / warp_lanes, group),
+            typename Work::AffineOfPart(of_part)};
   Exchange exchange(arguments, part, group, slice.member, area.exchange);
   const long long rows = arguments.rows;
   const long long step = grid_blocks() / Exchange::blocks * rows_per_block;
@@ -199,6 +226,7 @@ NORMD_DEVICE void work_on_parts(const NormArguments& arguments) {
 
   if (work.leads()) work.begin(exchange, first);
   // The first row is under way meanwhile.
+  work.affine.ask(slice);
   exchange.enter();
   block_barrier();
 

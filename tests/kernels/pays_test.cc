@@ -68,6 +68,34 @@ TEST(PaysTest, what_pays_for_some_measured_row_count_is_tried) {
               ElementsAre(0, 1));
 }
 
+TEST(PaysTest, narrow_rows_stay_in_groups_of_warps_where_they_fill_most_of_the_cache) {
+  const auto has_pipelines = [](std::int64_t rows, std::int64_t columns) {
+    const auto values =
+        values_of(ranked_candidates(square(rows, columns), h200()), "cluster", "cluster_pipeline");
+    return !values.empty();
+  };
+  EXPECT_TRUE(has_pipelines(12608, 768));   // 0.6 of an H200's cache
+  EXPECT_TRUE(has_pipelines(16384, 768));   // 0.8
+  EXPECT_FALSE(has_pipelines(8192, 768));   // 0.4
+  EXPECT_FALSE(has_pipelines(32768, 768));  // 1.6
+  EXPECT_FALSE(has_pipelines(49152, 256));  // 0.8, of rows that are too narrow
+  EXPECT_TRUE(has_pipelines(8192, 2048));   // wide rows always
+}
+
+TEST(PaysTest, gamma_and_beta_of_fp32_rows_are_held_for_a_few_turns) {
+  Problem problem = square(128, 65536);
+  EXPECT_THAT(values_of(ranked_candidates(problem, h200()), "affine_held"), ElementsAre(0));
+  problem.x = problem.y = DType::fp32;
+  problem.gamma = problem.beta = DType::fp32;
+  EXPECT_THAT(values_of(ranked_candidates(problem, h200()), "affine_held"), ElementsAre(0, 1));
+  for (const Candidate& candidate : ranked_candidates(problem, h200())) {
+    if (candidate.template_name != "cluster_pipeline" || candidate.value("tickets") == 0) continue;
+    EXPECT_EQ(candidate.value("affine_held"), 0) << to_text(candidate);
+  }
+  problem.gamma = problem.beta = std::nullopt;
+  EXPECT_THAT(values_of(ranked_candidates(problem, h200()), "affine_held"), ElementsAre(0));
+}
+
 // Where groups have a few turns, both are worth a trial.
 TEST(PaysTest, tickets_are_for_many_turns) {
   const auto choices = [](std::int64_t rows) {

@@ -157,6 +157,7 @@ const Candidate by_ticket{.template_name = "cluster_pipeline",
                                      {"vector_bytes", 16},
                                      {"blocks_per_sm", 1},
                                      {"tickets", 1},
+                                     {"affine_held", 0},
                                      {"x_evict_last", 1}}};
 const Problem ticket_problem = problem_of(4096, DType::bf16);
 
