@@ -124,7 +124,7 @@ struct PhasedSlice {
 
   // `y_behind`: elements that a pack of x lies behind where an access may begin, in y.
   template <bool like_x>
-  NORMD_DEVICE void store_way(const Held& held, const RowMoments& moments, y_type* row,
+  NORMD_DEVICE void store(const Held& held, const RowMoments& moments, y_type* row,
                               int y_behind) const {
     y_type* const first = row + lead + member * pack;
 #pragma unroll
@@ -145,15 +145,6 @@ struct PhasedSlice {
     }
     if (owns_edge()) row[column] = edge_output(held.edge, moments);
   }
-  NORMD_DEVICE void store(const Held& held, const RowMoments& moments, y_type* row,
-                          int y_behind) const {
-    if (begins_aligned || y_behind == 0) {
-      store_way<true>(held, moments, row, 0);
-    } else {
-      store_way<false>(held, moments, row, y_behind);
-    }
-  }
-
   // As normalise() and AffinePacks have it.
   NORMD_DEVICE y_type edge_output(x_type x, const RowMoments& moments) const {
     float value = fused_multiply_add(to_float(x) - moments.base, moments.rstd, moments.shift);
@@ -213,6 +204,7 @@ struct RowsOfGroup {
 
 // From the first moments on. By one way for all rows: a shorter one for plain rows beside it saved
 // less than the registers cost that both take.
+template <bool like_x>
 NORMD_DEVICE void finish(const NormArguments& arguments, long long row, const PhasedSlice& slice,
                          Held held, const FirstMoments& first, y_type* to, int y_behind_x,
                          Scratch& scratch) {
@@ -223,10 +215,34 @@ NORMD_DEVICE void finish(const NormArguments& arguments, long long row, const Ph
                                                              divisor_of(row_columns), scratch);
   const RowMoments moments = row_moments(found, arguments.epsilon);
   if (!moments.rescue) {
-    slice.store(held, moments, to, y_behind_x);
+    slice.template store<like_x>(held, moments, to, y_behind_x);
     if (slice.member == 0) store_statistics(arguments, row, moments);
   } else if (slice.member < warp_lanes) {
     rescue_row<CompiledRow, warp_lanes>(arguments, row, slice.member, true, nullptr);
+  }
+}
+
+// From row to row. One loop for y that lies as x does and another for other y: asked for each row,
+// the two ways took registers from each other.
+template <bool like_x>
+NORMD_DEVICE void work(const NormArguments& arguments, long long row, int phase,
+                       const PhasedSlice& slice, RowsOfGroup& of_group, Held& held, int y_behind_x,
+                       Scratch& scratch) {
+  const long long rows = arguments.rows;
+  while (row < rows) {
+    y_type* const to = y_row(arguments, row);
+    of_group.ask();
+    float sum;
+    float square_sum;
+    slice.sums(held, sum, square_sum);
+    of_group.tell();
+    scratch.sum_pair(sum, square_sum);
+    const long long next = of_group.after(row, phase);
+    if (next >= rows) of_group.end();  // its way to memory is hidden behind the last row's
+    const FirstMoments first = first_moments(sum, square_sum, arguments.epsilon);
+    finish<like_x>(arguments, row, slice, held, first, to, y_behind_x, scratch);
+    row = next;
+    if (row < rows) slice.load(x_row(arguments, row), held);
   }
 }
 
@@ -254,20 +270,10 @@ NORMD_KERNEL_RESIDENT(normd_kernel, NormArguments, block_threads, blocks_per_sm)
   slice.fill_affine(arguments);
   if (row >= rows) of_group.end();
 
-  while (row < rows) {
-    y_type* const to = y_row(arguments, row);
-    of_group.ask();
-    float sum;
-    float square_sum;
-    slice.sums(held, sum, square_sum);
-    of_group.tell();
-    scratch.sum_pair(sum, square_sum);
-    const long long next = of_group.after(row, phase);
-    if (next >= rows) of_group.end();  // its way to memory is hidden behind the last row's
-    const FirstMoments first = first_moments(sum, square_sum, arguments.epsilon);
-    finish(arguments, row, slice, held, first, to, y_behind_x, scratch);
-    row = next;
-    if (row < rows) slice.load(x_row(arguments, row), held);
+  if (begins_aligned || y_behind_x == 0) {
+    work<true>(arguments, row, phase, slice, of_group, held, y_behind_x, scratch);
+  } else {
+    work<false>(arguments, row, phase, slice, of_group, held, y_behind_x, scratch);
   }
 }
 
