@@ -130,19 +130,16 @@ Launch launch(const Candidate& candidate, const Problem& problem, const DeviceSp
           .workspace_bytes = candidate.value("tickets") * tickets_bytes};
 }
 
-constexpr double exchange_cycles = 2500;
-constexpr double start_cycles = 3000;  // of clusters, where that is not spread over many rows
+constexpr double exchange_cycles = 1200;
 
 double rows_at_once(const PartShape& shape, const DeviceSpec& spec) {
   return static_cast<double>(shape.blocks_per_sm) * spec.sm_count / shape.blocks *
          shape.rows_per_block;
 }
 
-Plan plan(const Candidate& candidate, const Problem& problem, const DeviceSpec& spec) {
+Plan plan(const Candidate& candidate, const Problem& problem, const DeviceSpec&) {
   const PartShape shape = shape_of(candidate, problem);
-  const bool one_turn = static_cast<double>(problem.rows) <= rows_at_once(shape, spec);
-  const double together_cycles = exchange_cycles + (one_turn ? start_cycles : 0);
-  return part_plan(shape, problem, shape.blocks == 1 ? 0 : together_cycles);
+  return part_plan(shape, problem, shape.blocks == 1 ? 0 : exchange_cycles);
 }
 
 // Most of the L2 cache, and no more than it.
