@@ -12,9 +12,6 @@ namespace {
 constexpr double reduction_cycles = 990;
 constexpr double element_cycles = 14;
 
-// More have too few registers to hold x and work on it.
-constexpr int threads_per_sm_max = 1280;
-
 }  // namespace
 
 std::int64_t columns_of_bytes(const Problem& problem, int bytes) {
@@ -64,7 +61,7 @@ std::vector<int> group_threads_choices(std::int64_t part_bytes, const std::vecto
 }
 
 bool holds_parts(const PartShape& shape, std::int64_t shared_bytes, const Problem& problem,
-                 const DeviceSpec& spec) {
+                 const DeviceSpec& spec, int threads_per_sm_max) {
   if (shared_bytes > spec.shared_bytes_per_block_max) return false;
   if (!shared_memory_holds(shape.blocks_per_sm, shared_bytes, spec)) return false;
   const int threads_per_sm = shape.threads * shape.blocks_per_sm;

@@ -7,7 +7,8 @@
 // Arrival lies in shared memory and is begun by one thread, before publish_arrivals and a barrier;
 // each of its phases ends once arrival_expect has been called and all bytes that it names have
 // come, and must be expected again before the one after it can end. A block may end only when no
-// other will write to it any more.
+// other will write to it any more. cluster_arrive() and cluster_wait() show other blocks what
+// publish_arrivals() has published, and nothing else that was written before.
 #pragma once
 
 namespace normd {

@@ -2,7 +2,8 @@
 // of their parts through distributed shared memory; the pipeline is part_pipeline.cuh's. No more
 // blocks run than fit the device, and each goes from row to row: every n-th, or with `tickets`, for
 // many rows, the next that nobody has. Per row: one reduction and one exchange of (mean, squares)
-// between the blocks, each a barrier of the group alone. For rows wider than one block holds well.
+// between the blocks, each a barrier of the group alone. For rows wider than one block holds well,
+// and one block a row where x and y about fill the L2 cache.
 #include "cluster_moments.cuh"
 #include "part_pipeline.cuh"
 #include "row_tickets.cuh"

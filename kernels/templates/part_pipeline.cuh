@@ -98,8 +98,8 @@ struct PartAffine {
 };
 template <typename Memory, typename PartSlice>
 struct PartAffine<true, Memory, PartSlice> {
-  using Type = Affine<PartSlice, PartSlice::packs * pack_registers<x_type>,
-                      registers_for(blocks_per_sm)>;
+  using Type =
+      Affine<PartSlice, PartSlice::packs * pack_registers<x_type>, registers_for(blocks_per_sm)>;
   static_assert(Type::held, "as the catalog has it");
 };
 
@@ -216,7 +216,10 @@ NORMD_DEVICE void work_on_parts(const NormArguments& arguments) {
   NormArguments of_part = arguments;
   if constexpr (has_gamma) of_part.gamma = part.of(static_cast<const gamma_type*>(arguments.gamma));
   if constexpr (has_beta) of_part.beta = part.of(static_cast<const beta_type*>(arguments.beta));
-  Work work{arguments, part, group, slice,
+  Work work{arguments,
+            part,
+            group,
+            slice,
             PartScratch(area.sums, slice.member / warp_lanes, group),
             typename Work::AffineOfPart(of_part)};
   Exchange exchange(arguments, part, group, slice.member, area.exchange);

@@ -125,7 +125,7 @@ struct PhasedSlice {
   // `y_behind`: elements that a pack of x lies behind where an access may begin, in y.
   template <bool like_x>
   NORMD_DEVICE void store(const Held& held, const RowMoments& moments, y_type* row,
-                              int y_behind) const {
+                          int y_behind) const {
     y_type* const first = row + lead + member * pack;
 #pragma unroll
     for (int i = 0; i < packs; ++i) {

@@ -80,8 +80,8 @@ void KillTest::acknowledge(const RunResult& result, std::int64_t columns) {
 void KillTest::expect_acknowledged(v1::Normd::Stub& stub, std::int64_t columns,
                                    std::string_view when) {
   const RunResult result = run(stub, ramp_request(4, columns, v1::POLICY_FAIL));
-  ASSERT_TRUE(result.status.ok())
-      << when << ", " << columns << ": " << result.status.error_message();
+  ASSERT_TRUE(result.status.ok()) << when << ", " << columns << ": "
+                                  << result.status.error_message();
   EXPECT_EQ(result.response.candidate(), acknowledged_.at(columns)) << when;
   expect_ramp(result.response, 4, columns);
 }

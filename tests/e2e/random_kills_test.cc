@@ -23,8 +23,8 @@ class RandomKills : public KillTest {
 
   void expect_some_acknowledged(v1::Normd::Stub& stub, std::string_view when) {
     for (int i = 0; i < looked_at && !acknowledged_.empty(); ++i) {
-      const auto any = std::next(acknowledged_.begin(),
-                                 up_to(static_cast<int>(acknowledged_.size()) - 1));
+      const auto any =
+          std::next(acknowledged_.begin(), up_to(static_cast<int>(acknowledged_.size()) - 1));
       ASSERT_NO_FATAL_FAILURE(expect_acknowledged(stub, any->first, when));
     }
   }
@@ -32,9 +32,8 @@ class RandomKills : public KillTest {
   // Whether the daemon still runs.
   void kill_in_a_tuning(DaemonProcess& daemon, std::int64_t columns, bool& daemon_lives) {
     const auto stub = daemon.stub();
-    auto asked = std::async(std::launch::async, [&] {
-      return run(*stub, ramp_request(4, columns, v1::POLICY_WAIT));
-    });
+    auto asked = std::async(std::launch::async,
+                            [&] { return run(*stub, ramp_request(4, columns, v1::POLICY_WAIT)); });
     std::this_thread::sleep_for(std::chrono::milliseconds(up_to(longest_wait_ms)));
     const std::vector<pid_t> workers = workers_alive();
     daemon_lives = !workers.empty() && up_to(1) == 0;

@@ -75,7 +75,6 @@ TEST(CatalogTest, every_width_has_an_exact_candidate_everywhere) {
       }
       const auto candidates = ranked_candidates(problem, spec);
       ASSERT_FALSE(candidates.empty()) << to_text(problem) << " on " << spec.architecture();
-      EXPECT_LE(candidates.size(), spec.capability == 90 ? 192u : 384u) << to_text(problem);
     }
   }
 }

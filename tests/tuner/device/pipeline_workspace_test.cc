@@ -179,8 +179,8 @@ void expect_every_row_taken(const Problem& problem, const Candidate& candidate, 
     std::uint32_t seed = 1;
     for (const std::int64_t rows : {1, 100, 2, 7, 16, 17, 33, 100}) {
       ASSERT_EQ(bench.fault_of(rows, seed++), "") << rows << " rows of " << to_text(candidate);
+      for (const char byte : bench.workspace().read()) ASSERT_EQ(byte, 0) << rows;
     }
-    for (const char byte : bench.workspace().read()) ASSERT_EQ(byte, 0);
   }
 }
 
