@@ -10,6 +10,9 @@
 
 namespace normd {
 
+// What x and y take together, in multiples of the L2 cache; 0 where the device has none.
+double x_and_y_in_caches(const Problem& problem, const DeviceSpec& spec);
+
 Axis x_evict_last_axis(const DeviceSpec& spec);
 
 // Whether this candidate's choice is the one that pays for so many rows.

@@ -35,7 +35,6 @@ constexpr double narrow_caches_max = 0.95;
 constexpr int narrow_rows_per_block_min = 4;
 constexpr int narrow_blocks_per_sm_min = 4;
 constexpr int narrow_threads_per_sm_max = 1280;
-constexpr int wide_threads_per_sm_max = 1024;
 
 bool is_narrow(const Problem& problem) {
   return row_bytes(problem) < wide_row_bytes;
@@ -155,19 +154,17 @@ Plan plan(const Candidate& candidate, const Problem& problem, const DeviceSpec&)
 
 // Most of the L2 cache, and no more than it.
 bool fills_cache(const Problem& problem, const DeviceSpec& spec) {
-  const double caches = static_cast<double>(problem.rows * (row_bytes(problem) +
-                                                            bytes_of(problem.columns, problem.y))) /
-                        static_cast<double>(std::max<std::int64_t>(1, spec.l2_bytes));
+  const double caches = x_and_y_in_caches(problem, spec);
   return caches >= narrow_caches_min && caches <= narrow_caches_max;
 }
 
 bool pays(const Candidate& candidate, const Problem& problem, const DeviceSpec& spec) {
   const PartShape shape = shape_of(candidate, problem);
   if (is_narrow(problem) && !fills_cache(problem, spec)) return false;
+  // Where tickets are for sure, gamma and beta are asked for too seldom to be worth registers.
+  const bool by_turns = shape.blocks > 1 || shape.affine_held;
   return x_evict_last_pays(candidate, problem, spec) && shape.rows_per_block <= problem.rows &&
-         // Where tickets are for sure, gamma and beta are asked for too seldom to matter.
-         (!shape.affine_held || tickets_pay(false, problem.rows, rows_at_once(shape, spec))) &&
-         (shape.blocks == 1 ||
+         (!by_turns ||
           tickets_pay(candidate.value("tickets") != 0, problem.rows, rows_at_once(shape, spec)));
 }
 

@@ -50,10 +50,12 @@ std::int64_t shared_bytes(const PartShape& shape, std::int64_t exchange_bytes);
 // Threads of a group so that each holds at most so many packs of a part.
 std::vector<int> group_threads_choices(std::int64_t part_bytes, const std::vector<int>& packs);
 
-// Whether shared memory and registers hold what is worked on and what is on its way. More threads
-// have too few registers to hold x and work on it, but where x is narrow.
+// More threads have too few registers to hold x and work on it, but where x is narrow.
+inline constexpr int wide_threads_per_sm_max = 1024;
+
+// Whether shared memory and registers hold what is worked on and what is on its way.
 bool holds_parts(const PartShape& shape, std::int64_t shared_bytes, const Problem& problem,
-                 const DeviceSpec& spec, int threads_per_sm_max = 1024);
+                 const DeviceSpec& spec, int threads_per_sm_max = wide_threads_per_sm_max);
 
 // `exchange_cycles`: what the exchange between blocks takes of a row.
 Plan part_plan(const PartShape& shape, const Problem& problem, double exchange_cycles);

@@ -37,9 +37,7 @@ NORMD_KERNEL(normd_kernel, NormArguments, block_threads) {
   const Part part{static_cast<int>(block_index() % cluster) * block_warps + warp};
   const PartSlice slice = part.template slice<warp_lanes>();
   RowScratch<1, 1> of_warp(0, 0);
-  NormArguments of_part = arguments;
-  if constexpr (has_gamma) of_part.gamma = part.of(static_cast<const gamma_type*>(arguments.gamma));
-  if constexpr (has_beta) of_part.beta = part.of(static_cast<const beta_type*>(arguments.beta));
+  const NormArguments of_part = with_affine_of(arguments, part);
 
   const long long row = block_index() / cluster;
   PartSlice::Packs x;

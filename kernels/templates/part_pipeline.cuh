@@ -46,11 +46,11 @@ struct PartMemory {
   using Part = typename Exchange::Part;
   using Area = GroupArea<typename Exchange::Area>;
   static constexpr int part_bytes = Part::template bytes_max<x_type>;
-  static constexpr bool has_affine = !Exchange::affine_held && (has_gamma || has_beta);
+  static constexpr bool affine_here = !Exchange::affine_held;
   static constexpr int gamma_bytes =
-      has_affine && has_gamma ? Part::template bytes_max<gamma_type> : 0;
+      affine_here && has_gamma ? Part::template bytes_max<gamma_type> : 0;
   static constexpr int beta_bytes =
-      has_affine && has_beta ? Part::template bytes_max<beta_type> : 0;
+      affine_here && has_beta ? Part::template bytes_max<beta_type> : 0;
   static constexpr int affine_bytes = gamma_bytes + beta_bytes;
   static constexpr int areas_begin = affine_bytes + rows_per_block * part_bytes;
 
@@ -213,9 +213,7 @@ NORMD_DEVICE void work_on_parts(const NormArguments& arguments) {
   const typename Work::Part part{static_cast<int>(block_index() % Exchange::blocks)};
   const typename Work::PartSlice slice = part.template slice<group_threads>();
   typename Work::Memory::Area& area = Work::Memory::area(group);
-  NormArguments of_part = arguments;
-  if constexpr (has_gamma) of_part.gamma = part.of(static_cast<const gamma_type*>(arguments.gamma));
-  if constexpr (has_beta) of_part.beta = part.of(static_cast<const beta_type*>(arguments.beta));
+  const NormArguments of_part = with_affine_of(arguments, part);
   Work work{arguments,
             part,
             group,

@@ -145,6 +145,7 @@ struct PhasedSlice {
     }
     if (owns_edge()) row[column] = edge_output(held.edge, moments);
   }
+
   // As normalise() and AffinePacks have it.
   NORMD_DEVICE y_type edge_output(x_type x, const RowMoments& moments) const {
     float value = fused_multiply_add(to_float(x) - moments.base, moments.rstd, moments.shift);
@@ -270,7 +271,7 @@ NORMD_KERNEL_RESIDENT(normd_kernel, NormArguments, block_threads, blocks_per_sm)
   slice.fill_affine(arguments);
   if (row >= rows) of_group.end();
 
-  if (begins_aligned || y_behind_x == 0) {
+  if (y_behind_x == 0) {
     work<true>(arguments, row, phase, slice, of_group, held, y_behind_x, scratch);
   } else {
     work<false>(arguments, row, phase, slice, of_group, held, y_behind_x, scratch);

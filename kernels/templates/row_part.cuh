@@ -47,6 +47,15 @@ struct RowPart {
   }
 };
 
+// Whose gamma and beta begin with the part's first column; the rest is as it was.
+template <typename Part>
+NORMD_DEVICE NormArguments with_affine_of(const NormArguments& arguments, const Part& part) {
+  NormArguments of_part = arguments;
+  if constexpr (has_gamma) of_part.gamma = part.of(static_cast<const gamma_type*>(arguments.gamma));
+  if constexpr (has_beta) of_part.beta = part.of(static_cast<const beta_type*>(arguments.beta));
+  return of_part;
+}
+
 // `base` and the distance from it: the mean as a float and what that float is off by, whichever of
 // the two is larger.
 NORMD_DEVICE Moments about(float base, float distance, float squares) {
