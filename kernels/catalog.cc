@@ -136,7 +136,11 @@ Result<void> validate(const Candidate& candidate, const Problem& problem, const 
 }
 
 Launch launch_of(const Candidate& candidate, const Problem& problem, const DeviceSpec& spec) {
-  return template_of(candidate).launch(candidate, problem, spec);
+  Launch launch = template_of(candidate).launch(candidate, problem, spec);
+  // Blocks of a cooperative launch are all resident at once, or none is.
+  launch.programmatic =
+      spec.kind == DeviceKind::cuda && spec.capability >= 90 && !launch.cooperative;
+  return launch;
 }
 
 // 256 threads: a warp per narrow row, a block per wide one. The scratch holds a double and four

@@ -48,6 +48,7 @@ std::string to_text(const Launch& launch) {
   text += " cluster=" + std::to_string(launch.cluster);
   text += " shared_bytes=" + std::to_string(launch.shared_bytes);
   text += " cooperative=" + std::to_string(launch.cooperative ? 1 : 0);
+  text += " programmatic=" + std::to_string(launch.programmatic ? 1 : 0);
   text += " rows_per_block=" + std::to_string(launch.rows_per_block);
   text += " blocks_per_row=" + std::to_string(launch.blocks_per_row);
   text += " resident=" + std::to_string(launch.resident ? 1 : 0);
@@ -74,6 +75,7 @@ Result<Launch> parse_launch(std::string_view text) {
   launch.cluster = static_cast<int>(bounded("cluster", 1, 16));
   launch.shared_bytes = static_cast<int>(bounded("shared_bytes", 0, 1 << 24));
   launch.cooperative = bounded("cooperative", 0, 1) == 1;
+  launch.programmatic = bounded("programmatic", 0, 1) == 1;
   launch.rows_per_block = bounded("rows_per_block", 1, std::int64_t{1} << 40);
   launch.blocks_per_row = static_cast<int>(bounded("blocks_per_row", 1, 1 << 20));
   launch.resident = bounded("resident", 0, 1) == 1;

@@ -20,8 +20,11 @@ struct Launch {
   int cluster = 1;                   // blocks per thread-block cluster
   int shared_bytes = 0;              // dynamic shared memory per block
   bool cooperative = false;          // all blocks resident at once
-  std::int64_t rows_per_block = 1;   // rows that one block (or one group of blocks) owns at a time
-  int blocks_per_row = 1;            // blocks that share the rows_per_block rows
+  // Every kernel begins by waiting for what its stream has ahead of it, so the device may be told
+  // to start blocks while that still runs (programmatic dependent launch).
+  bool programmatic = false;
+  std::int64_t rows_per_block = 1;  // rows that one block (or one group of blocks) owns at a time
+  int blocks_per_row = 1;           // blocks that share the rows_per_block rows
   bool resident = false;  // no more blocks than fit the device at once: each strides over rows
   // Whether blocks go on to the rows that a full grid leaves; else grids must cover all rows.
   bool strides = true;

@@ -10,6 +10,7 @@ ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8
 ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED = 14
 LAUNCH_COOPERATIVE = 2
 LAUNCH_CLUSTER_DIMENSION = 4
+LAUNCH_PROGRAMMATIC_STREAM_SERIALIZATION = 6
 
 
 class DriverError(Exception):
@@ -18,6 +19,7 @@ class DriverError(Exception):
 
 class LaunchValue(ctypes.Union):
     _fields_ = [("pad", ctypes.c_char * 64), ("cooperative", ctypes.c_int),
+                ("programmatic", ctypes.c_int),
                 ("cluster", ctypes.c_uint * 3)]
 
 
@@ -93,7 +95,7 @@ class StoredKernel:
         driver.check(library.cuModuleLoadData(ctypes.byref(self.module), self.image),
                      "loading the winner's binary")
         self.functions = [self._function(entry, argument_bytes) for entry in launch.entries]
-        self.attributes = (LaunchAttribute * 2)()
+        self.attributes = (LaunchAttribute * 3)()
         count = 0
         if launch.cluster > 1:
             self.attributes[count].id = LAUNCH_CLUSTER_DIMENSION
@@ -102,6 +104,10 @@ class StoredKernel:
         if launch.cooperative:
             self.attributes[count].id = LAUNCH_COOPERATIVE
             self.attributes[count].value.cooperative = 1
+            count += 1
+        if launch.programmatic:
+            self.attributes[count].id = LAUNCH_PROGRAMMATIC_STREAM_SERIALIZATION
+            self.attributes[count].value.programmatic = 1
             count += 1
         self.config = LaunchConfig(
             grid_x=1, grid_y=1, grid_z=1, block_x=launch.block, block_y=1, block_z=1,

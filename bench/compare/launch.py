@@ -12,6 +12,7 @@ class Launch:
     cluster: int
     shared_bytes: int
     cooperative: int
+    programmatic: int
     rows_per_block: int
     blocks_per_row: int
     resident: int

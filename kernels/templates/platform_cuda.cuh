@@ -2,19 +2,40 @@
 // with inline assembly.
 #pragma once
 
+// Every kernel waits for its stream before it touches memory (platform.cuh).
+#define NORMD_KERNEL_WITHIN(entry, Arguments, ...)                   \
+  NORMD_DEVICE void entry##_body(const normd::Arguments& arguments); \
+  extern "C" __global__ void __launch_bounds__(__VA_ARGS__)          \
+      entry(const __grid_constant__ normd::Arguments arguments) {    \
+    normd::wait_for_stream();                                        \
+    entry##_body(arguments);                                         \
+  }                                                                  \
+  NORMD_DEVICE void entry##_body(const normd::Arguments& arguments)
 // NORMD_KERNEL(entry, NormArguments, 256) { ... arguments.x ... }
-#define NORMD_KERNEL(entry, Arguments, threads)         \
-  extern "C" __global__ void __launch_bounds__(threads) \
-      entry(const __grid_constant__ normd::Arguments arguments)
+#define NORMD_KERNEL(entry, Arguments, threads) NORMD_KERNEL_WITHIN(entry, Arguments, threads)
 // The same where so many blocks of it are to fit a multiprocessor at once.
 #define NORMD_KERNEL_RESIDENT(entry, Arguments, threads, blocks) \
-  extern "C" __global__ void __launch_bounds__(threads, blocks)  \
-      entry(const __grid_constant__ normd::Arguments arguments)
+  NORMD_KERNEL_WITHIN(entry, Arguments, threads, blocks)
 #define NORMD_DEVICE __device__ __forceinline__
 #define NORMD_DEVICE_CALL __device__ __noinline__
 #define NORMD_OFFSET(Type, member) __INTADDR__(&(static_cast<Type*>(nullptr)->member))
 
 namespace normd {
+
+// As many blocks as the chips of these architectures have multiprocessors, about.
+constexpr unsigned small_grid_blocks = 148;
+
+// A kernel whose launch is programmatic may have blocks on the device before the kernel ahead of it
+// in the stream has ended, and so may the one behind it, which saves a launch's latency. Here each
+// thread waits until everything ahead has ended and can be seen; then a grid of few blocks lets the
+// next one's begin. Of many blocks, those that wait would be in the way.
+NORMD_DEVICE void wait_for_stream() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+  if (gridDim.x <= small_grid_blocks)
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
 
 NORMD_DEVICE int thread_index() {
   __builtin_assume(threadIdx.x < 1024u);  // so that dividing by a power of two is a shift

@@ -86,6 +86,7 @@ inline Launch any_launch() {
       .cluster = *rc::gen::inRange(1, 17),
       .shared_bytes = *rc::gen::inRange(0, 232448),
       .cooperative = *rc::gen::inRange(0, 2) == 1,
+      .programmatic = *rc::gen::inRange(0, 2) == 1,
       .rows_per_block = *any_magnitude(1, std::int64_t{1} << 20),
       .blocks_per_row = *rc::gen::inRange(1, 1 << 10),
       .resident = *rc::gen::inRange(0, 2) == 1,

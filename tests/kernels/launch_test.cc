@@ -74,10 +74,11 @@ TEST(launch, a_grid_that_leaves_rows_out_is_refused_unless_its_blocks_stride) {
 }
 
 TEST(launch, the_text_is_pinned) {
-  EXPECT_EQ(to_text(usual),
-            "entries=normd_kernel block=256 cluster=1 shared_bytes=64 cooperative=0 "
-            "rows_per_block=1 blocks_per_row=1 resident=0 strides=1 blocks_max=2147483647 "
-            "workspace_bytes=0 workspace_bytes_per_row=0");
+  EXPECT_EQ(
+      to_text(usual),
+      "entries=normd_kernel block=256 cluster=1 shared_bytes=64 cooperative=0 "
+      "programmatic=0 rows_per_block=1 blocks_per_row=1 resident=0 strides=1 blocks_max=2147483647 "
+      "workspace_bytes=0 workspace_bytes_per_row=0");
 }
 
 TEST(launch, every_launch_comes_back_from_its_text) {
@@ -103,6 +104,7 @@ TEST(launch, a_text_out_of_range_names_the_field) {
   EXPECT_EQ(field_of("cluster=1", "cluster=17"), "cluster");
   EXPECT_EQ(field_of("shared_bytes=64", "shared_bytes=-1"), "shared_bytes");
   EXPECT_EQ(field_of("cooperative=0", "cooperative=2"), "cooperative");
+  EXPECT_EQ(field_of("programmatic=0", "programmatic=2"), "programmatic");
   EXPECT_EQ(field_of("resident=0", "resident=2"), "resident");
   EXPECT_EQ(field_of("strides=1", "strides=2"), "strides");
   EXPECT_EQ(field_of("rows_per_block=1", "rows_per_block=0"), "rows_per_block");

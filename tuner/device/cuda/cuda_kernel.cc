@@ -14,6 +14,9 @@ constexpr int shared_bytes_without_opt_in = 48 * 1024;
 // Larger clusters are not portable and must be allowed explicitly.
 constexpr int cluster_blocks_portable = 8;
 
+// The CUDA version that records programmatic launches in graphs.
+constexpr int programmatic_since = 12030;
+
 // The driver's complaint about an image, with what decides it: who made it and who reads it.
 Error load_error(const Driver& driver, CUresult result, const Binary& binary,
                  const DeviceListing& device, const std::string& log) {
@@ -104,6 +107,12 @@ CudaKernel::CudaKernel(std::shared_ptr<const CudaContext> context, CudaModule mo
     CUlaunchAttribute& cooperative = attributes_[count++];
     cooperative.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
     cooperative.value.cooperative = 1;
+  }
+  // Older drivers cannot record it.
+  if (launch_.programmatic && context_->driver().cuda_version >= programmatic_since) {
+    CUlaunchAttribute& programmatic = attributes_[count++];
+    programmatic.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+    programmatic.value.programmaticStreamSerializationAllowed = 1;
   }
   config_.gridDimX = static_cast<unsigned>(launch_.cluster);
   config_.gridDimY = 1;

@@ -50,7 +50,7 @@ class CudaKernel final : public Kernel {
   std::vector<CUfunction> functions_;
   std::size_t argument_bytes_ = 0;  // as compiled; 0 where the driver does not tell
   KernelResources resources_;
-  std::array<CUlaunchAttribute, 2> attributes_{};
+  std::array<CUlaunchAttribute, 3> attributes_{};
   CUlaunchConfig config_{};
 };
 

@@ -170,6 +170,26 @@ TEST_F(FakeDeviceTest, clusters_and_cooperation_reach_the_driver) {
   EXPECT_TRUE(fake_->launches.back().cooperative);
 }
 
+TEST_F(FakeDeviceTest, a_programmatic_launch_is_one_where_the_driver_can_record_it) {
+  auto kernel = load({.block = 128, .programmatic = true});
+  ASSERT_TRUE(device_->launch({.kernel = kernel.get(), .arguments = arguments_, .rows = 3}));
+  EXPECT_TRUE(fake_->launches.back().programmatic);
+  kernel = load({.block = 128});
+  ASSERT_TRUE(device_->launch({.kernel = kernel.get(), .arguments = arguments_, .rows = 3}));
+  EXPECT_FALSE(fake_->launches.back().programmatic);
+}
+
+TEST_F(FakeDeviceTest, an_older_driver_launches_one_after_the_other) {
+  fake_->version = 12020;
+  auto older = open_cuda_device(
+      "0", {.driver = fake_driver_path(), .management = "/no/such/libnvidia-ml.so.1"});
+  ASSERT_TRUE(older) << older.error().message;
+  device_ = std::move(*older);
+  const auto kernel = load({.block = 128, .programmatic = true});
+  ASSERT_TRUE(device_->launch({.kernel = kernel.get(), .arguments = arguments_, .rows = 3}));
+  EXPECT_FALSE(fake_->launches.back().programmatic);
+}
+
 TEST_F(FakeDeviceTest, a_resident_launch_has_no_more_blocks_than_the_device_holds) {
   fake_->occupancy_clusters = 5;
   auto kernel = load({.block = 128, .cluster = 4, .blocks_per_row = 4, .resident = true});

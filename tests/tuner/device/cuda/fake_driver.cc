@@ -221,6 +221,9 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction, void**, void
     if (attribute.id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE) {
       launch.cooperative = attribute.value.cooperative == 1;
     }
+    if (attribute.id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION) {
+      launch.programmatic = attribute.value.programmaticStreamSerializationAllowed == 1;
+    }
   }
   state.launches.push_back(launch);
   return answer("cuLaunchKernelEx");

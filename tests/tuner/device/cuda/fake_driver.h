@@ -16,6 +16,7 @@ struct FakeLaunch {
   unsigned shared_bytes = 0;
   unsigned cluster = 1;
   bool cooperative = false;
+  bool programmatic = false;
   bool while_recording = false;
 };
 

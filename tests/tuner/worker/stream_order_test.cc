@@ -1,0 +1,107 @@
+// Launches one behind the other, without waiting in between, where each reads what the one ahead of
+// it wrote: a programmatic launch may begin before that has ended, and must wait for it. Built
+// twice: for the host device, and for the first GPU.
+#include <cmath>
+#include <cstring>
+
+#include "tests/kernels/template_names.h"
+#include "tests/tuner/worker/mutants.h"
+#include "tests/tuner/worker/on_device.h"
+#include "tuner/compiler/compiler.h"
+
+namespace normd {
+namespace {
+
+constexpr int launches = 60;
+
+// Few rows, so that a launch takes no longer than the way to it, and what comes too early finds
+// nothing yet.
+Problem problem_of_rows(std::int64_t rows) {
+  return {.rows = rows, .columns = 1024, .gamma = DType::fp32, .beta = DType::fp32};
+}
+
+class StreamOrder : public OnDevice {
+ protected:
+  // A ring that is never closed: launch i reads buffer i and writes i + 1. What is not yet written
+  // is a NaN, and makes every later one a NaN.
+  std::vector<float> end_of_chain(const Problem& problem, const Binary& binary,
+                                  const Launch& launch) {
+    auto kernel = device_->load(binary, launch);
+    EXPECT_TRUE(kernel) << kernel.error().message;
+    if (!kernel) return {};
+    const std::size_t elements = static_cast<std::size_t>(problem.rows * problem.columns);
+    const std::size_t bytes = 4 * elements;
+    const auto chain = memory((launches + 1) * bytes, 0xff);
+    const auto parameters = memory(4 * static_cast<std::size_t>(problem.columns), 0x3f);
+    const auto workspace = memory(1 + workspace_bytes(launch, problem.rows), 0);
+    std::vector<float> x(elements);
+    for (std::size_t i = 0; i < elements; ++i) x[i] = static_cast<float>(i * 2654435761u % 1000);
+    auto* const first = static_cast<char*>(chain->address());
+    EXPECT_TRUE(device_->copy_in(first, x.data(), bytes));
+    for (int i = 0; i < launches; ++i) {
+      NormArguments arguments{};
+      arguments.x = first + static_cast<std::size_t>(i) * bytes;
+      arguments.y = first + static_cast<std::size_t>(i + 1) * bytes;
+      arguments.gamma = parameters->address();
+      arguments.beta = parameters->address();
+      arguments.workspace = workspace->address();
+      arguments.rows = problem.rows;
+      arguments.columns = problem.columns;
+      arguments.x_row_stride = arguments.y_row_stride = problem.columns;
+      arguments.epsilon = 1e-5f;
+      EXPECT_TRUE(device_->launch({kernel->get(), bytes_of(arguments), problem.rows}));
+    }
+    EXPECT_TRUE(device_->copy_out(x.data(), first + launches * bytes, bytes));
+    return x;
+  }
+
+  std::unique_ptr<Memory> memory(std::size_t bytes, unsigned char byte) {
+    auto memory = device_->allocate(bytes);
+    EXPECT_TRUE(memory) << memory.error().message;
+    EXPECT_TRUE(device_->fill((*memory)->address(), byte, bytes));
+    return std::move(*memory);
+  }
+
+  static int not_numbers(const std::vector<float>& values) {
+    int count = 0;
+    for (const float value : values) count += std::isnan(value) ? 1 : 0;
+    return count;
+  }
+};
+
+class EveryTemplateInOrder : public StreamOrder, public testing::WithParamInterface<std::string> {};
+
+INSTANTIATE_TEST_SUITE_P(templates, EveryTemplateInOrder, testing::ValuesIn(exact_template_names()),
+                         [](const auto& name) { return name.param; });
+
+TEST_P(EveryTemplateInOrder, reads_what_the_launch_ahead_wrote) {
+  for (const std::int64_t rows : {3, 700}) {
+    const Problem problem = problem_of_rows(rows);
+    const auto candidates = enumerate(*find_template(GetParam()), problem, test_device_spec());
+    if (candidates.empty()) GTEST_SKIP() << "none fits this device";
+    const Candidate& candidate = candidates[candidates.size() / 2];
+    const auto binary = compile(render(candidate, problem, test_device_spec()));
+    ASSERT_TRUE(binary) << binary.error().message;
+    const Launch launch = launch_of(candidate, problem, test_device_spec());
+    const auto values = end_of_chain(problem, *binary, launch);
+    EXPECT_EQ(not_numbers(values), 0) << to_text(candidate) << " for " << rows << " rows";
+    Launch one_by_one = launch;
+    one_by_one.programmatic = false;
+    EXPECT_EQ(values, end_of_chain(problem, *binary, one_by_one)) << to_text(candidate);
+  }
+}
+
+TEST_F(StreamOrder, a_kernel_that_does_not_wait_comes_too_early) {
+  if (test_device_spec().capability < 90) GTEST_SKIP() << "this device has no such launches";
+  const Problem problem = problem_of_rows(3);
+  const Candidate candidate = candidate_of(problem, 1);
+  const auto binary = compile(
+      mutant(problem, candidate, {{"asm volatile(\"griddepcontrol.wait;\" ::: \"memory\");", ""}}));
+  ASSERT_TRUE(binary) << binary.error().message;
+  const Launch launch = launch_of(candidate, problem, test_device_spec());
+  ASSERT_TRUE(launch.programmatic);
+  EXPECT_GT(not_numbers(end_of_chain(problem, *binary, launch)), 0);
+}
+
+}  // namespace
+}  // namespace normd
