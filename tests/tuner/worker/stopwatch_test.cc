@@ -31,8 +31,8 @@ class Stopwatched : public testing::Test {
     for (const std::size_t edge : {0, 1}) {
       const auto samples = worker.sample({0, -1}, edge);
       if (!samples) return fail(samples.error());
-      EXPECT_GT(samples->front(), 0);
-      EXPECT_GT(samples->back(), 0);
+      EXPECT_GT(samples->ns.front(), 0);
+      EXPECT_GT(samples->ns.back(), 0);
     }
     return {};
   }
