@@ -57,9 +57,9 @@ TEST(RaceCondition, a_device_of_which_nothing_is_known_loses_no_round) {
   EXPECT_EQ(race.sm_clock_mhz(0, 0), 0);
 }
 
-TEST(RaceCondition, a_reading_that_fails_once_costs_no_round) {
+TEST(RaceCondition, readings_that_fail_cost_no_round_and_count_for_nothing) {
   MadeUpDevice device([](int round, std::size_t edge) {
-    return round % 5 == 4 ? DeviceCondition{} : well(round, edge);
+    return round % 5 > 1 ? DeviceCondition{} : well(round, edge);
   });
   Race race = device.race();
   ASSERT_TRUE(race.run({0, 1}, 0, never));
@@ -123,7 +123,7 @@ TEST(RaceCondition, a_round_after_which_a_clock_is_far_from_its_median_is_thrown
   }
 }
 
-TEST(RaceCondition, what_is_read_before_there_is_a_median_costs_no_round) {
+TEST(RaceCondition, a_device_that_is_idle_at_the_first_reading_loses_no_round) {
   MadeUpDevice device([](int round, std::size_t edge) {
     return round == 0 ? DeviceCondition{.sm_clock_mhz = 345} : well(round, edge);
   });
