@@ -30,7 +30,7 @@ std::string progress_text(const v1::TuneProgress& progress) {
 
 std::string rounds_text(int kept, int discarded) {
   if (kept == 0 && discarded == 0) return "";
-  std::string text = std::to_string(kept) + " rounds";
+  std::string text = std::to_string(kept) + (kept == 1 ? " round" : " rounds");
   if (discarded > 0) text += ", " + std::to_string(discarded) + " more thrown away";
   return text;
 }

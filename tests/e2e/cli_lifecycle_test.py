@@ -42,9 +42,10 @@ class Lifecycle(DaemonTest):
     def test_4_tuning_anew_says_and_logs_how_many_rounds_it_raced(self):
         tuned = self.tool("tune", "158x384", "--dtype", "fp32", "--again", "--budget", "1s")
         self.assertEqual(tuned.returncode, 0, tuned.stderr)
-        rounds = re.search(r"^race       ([1-9][0-9]*) rounds$", tuned.stdout, re.MULTILINE)
-        self.assertTrue(rounds, tuned.stdout)
-        self.assertIn(f"rounds_kept={rounds[1]} rounds_discarded=0", self.log())
+        logged = re.findall(r"rounds_kept=([0-9]+) rounds_discarded=0$", self.log(), re.MULTILINE)
+        # On a machine with much else to do there may be none.
+        rounds = re.findall(r"^race       ([0-9]+) rounds?$", tuned.stdout, re.MULTILINE)
+        self.assertEqual(rounds or ["0"], logged[-1:], tuned.stdout)
 
     def test_5_after_a_restart_nothing_is_compiled_and_nothing_is_tuned(self):
         self.stop()
@@ -105,7 +106,9 @@ class WithoutDaemon(DaemonTest):
                               "--store", self.place / "store")
             self.assertEqual(tuned["origin"], "tuned")
             self.assertGreater(tuned["compiles"], 0)
-            self.assertGreater(tuned["rounds_kept"], 0)
+            # The winner is in every round; without one it has the samples of before the race.
+            self.assertEqual(tuned["winner"]["measurements"][0]["samples"],
+                             tuned["rounds_kept"] or 2)
             self.assertEqual(tuned["winner"]["candidate"], tuned["trials"][0]["candidate"])
         finally:
             self.start()

@@ -29,6 +29,7 @@ TEST(ProgressLine, rounds_of_the_race_are_told_and_those_thrown_away_apart) {
       << progress_text(racing);
   EXPECT_EQ(rounds_text(24, 1), "24 rounds, 1 more thrown away");
   EXPECT_EQ(rounds_text(0, 3), "0 rounds, 3 more thrown away");
+  EXPECT_EQ(rounds_text(1, 0), "1 round");
   EXPECT_EQ(rounds_text(0, 0), "");
 }
 
