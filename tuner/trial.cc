@@ -118,6 +118,9 @@ std::string to_text(const Measurement& measurement) {
   text.append(" high_ns=").append(number_text(measurement.high_ns));
   text.append(" samples=").append(std::to_string(measurement.samples));
   text.append(" copy_ns=").append(number_text(measurement.copy_ns));
+  if (measurement.sm_clock_mhz > 0) {
+    text.append(" sm_clock_mhz=").append(std::to_string(measurement.sm_clock_mhz));
+  }
   return text;
 }
 
@@ -137,10 +140,14 @@ Result<Measurement> parse_measurement(std::string_view text) {
   measurement.median_ns = time_ns("median_ns");
   measurement.low_ns = time_ns("low_ns");
   measurement.high_ns = time_ns("high_ns");
-  const std::int64_t samples = reader.integer("samples");
-  if (samples < 0 || samples > 2147483647) reader.reject("samples", "a count");
-  measurement.samples = static_cast<int>(samples);
+  const auto count = [&](std::string_view name, std::string_view expected, std::int64_t least) {
+    const std::int64_t value = reader.integer(name);
+    if (value < least || value > 2147483647) reader.reject(name, expected);
+    return static_cast<int>(value);
+  };
+  measurement.samples = count("samples", "a count", 0);
   measurement.copy_ns = time_ns("copy_ns");
+  if (!reader.at_end()) measurement.sm_clock_mhz = count("sm_clock_mhz", "a clock", 1);
   if (auto done = reader.finish(); !done) return fail(std::move(done.error()));
   return measurement;
 }

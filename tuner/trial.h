@@ -24,7 +24,8 @@ struct Measurement {
   double low_ns = 0;     // 95 % confidence interval of the median
   double high_ns = 0;
   int samples = 0;
-  double copy_ns = 0;  // the control copy of the same bytes, measured beside it; 0 if not
+  double copy_ns = 0;    // the control copy of the same bytes, measured beside it; 0 if not
+  int sm_clock_mhz = 0;  // median over the samples; 0: unknown
 
   bool operator==(const Measurement&) const = default;
 };
@@ -120,7 +121,8 @@ std::optional<VerdictKind> parse_verdict_kind(std::string_view name);
 std::optional<CacheState> parse_cache_state(std::string_view name);
 
 // `measured 0.12` or `refused wrong_result <detail>` ... : the form in which the trial process
-// sends it and the database keeps its parts. Measurements are `rows=4096 cache=cold median_ns=...`.
+// sends it and the database keeps its parts. Measurements are `rows=4096 cache=cold median_ns=...`,
+// with sm_clock_mhz last and only where it is known, as in texts of before there was one.
 std::string to_text(const Measurement& measurement);
 Result<Measurement> parse_measurement(std::string_view text);
 

@@ -147,7 +147,7 @@ Result<TrialBench::Tried> TrialWorker::try_once(int number, const Loaded& loaded
   return tried;
 }
 
-Result<std::vector<double>> TrialWorker::sample(const std::vector<int>& numbers, std::size_t edge,
+Result<TrialBench::Samples> TrialWorker::sample(const std::vector<int>& numbers, std::size_t edge,
                                                 std::optional<std::chrono::milliseconds> limit) {
   const std::vector<std::int64_t> wide(numbers.begin(), numbers.end());
   const Frame frame{.verb = "sample",
@@ -161,12 +161,12 @@ Result<std::vector<double>> TrialWorker::sample(const std::vector<int>& numbers,
     }
     return fail(error);
   }
-  auto ns = parse_doubles(answer->field("ns").value_or(""));
-  if (!ns) return ns;
-  if (ns->size() != numbers.size())
-    return fail(ErrorCode::internal, "the worker gave " + std::to_string(ns->size()) +
+  auto samples = samples_of(*answer);
+  if (!samples) return samples;
+  if (samples->ns.size() != numbers.size())
+    return fail(ErrorCode::internal, "the worker gave " + std::to_string(samples->ns.size()) +
                                          " samples for " + std::to_string(numbers.size()));
-  return ns;
+  return samples;
 }
 
 void TrialWorker::stop() {

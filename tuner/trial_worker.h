@@ -41,9 +41,10 @@ class TrialWorker {
   Result<TrialBench::Tried> try_candidate(int number, Loaded loaded,
                                           std::optional<std::chrono::milliseconds> limit = {});
 
-  // One sample per number. unavailable or deadline_exceeded: the process died or hung and a new one
-  // is ready; with a single number asked for, that candidate is to blame.
-  Result<std::vector<double>> sample(const std::vector<int>& numbers, std::size_t edge,
+  // One sample per number, and the device's condition meanwhile. unavailable or deadline_exceeded:
+  // the process died or hung and a new one is ready; with a single number asked for, that candidate
+  // is to blame.
+  Result<TrialBench::Samples> sample(const std::vector<int>& numbers, std::size_t edge,
                                      std::optional<std::chrono::milliseconds> limit = {});
 
   // From any thread: ends the process, whatever it is doing, so that the call under way fails at

@@ -132,6 +132,8 @@ struct Tuner::State {
                   .trials = run.trials(),
                   .from_store = false,
                   .compiles = run.compiles(),
+                  .rounds_kept = run.rounds_kept(),
+                  .rounds_discarded = run.rounds_discarded(),
                   .elapsed_ms = elapsed_ms};
     if (!run.chosen()) return tuning;
     tuning.winner = winner_of(run_parts.key, run, elapsed_ms);

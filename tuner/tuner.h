@@ -47,6 +47,10 @@ struct TuneProgress {
   double copy_ns = 0;  // of the control copy there
   std::string best;    // canonical text
   std::int64_t elapsed_ms = 0;
+  // Of the race: those whose samples count, and those thrown away because something else used the
+  // device, or it was held back, or its clock moved (race.h).
+  int rounds_kept = 0;
+  int rounds_discarded = 0;
   // Set once the default has passed the gate: it may be served while the race goes on. Empty again
   // if it fails there.
   std::string default_candidate;
@@ -58,6 +62,8 @@ struct Tuning {
   std::vector<Trial> trials;     // all of them, best first, then refusals
   bool from_store = false;       // another process or an earlier run had tuned it
   int compiles = 0;              // done by this tuning
+  int rounds_kept = 0;           // of its race, as in TuneProgress
+  int rounds_discarded = 0;
   std::int64_t elapsed_ms = 0;
 };
 

@@ -20,7 +20,8 @@ std::vector<Measurement> measurements_of(const Race& race, int number,
                             .low_ns = interval.low,
                             .high_ns = interval.high,
                             .samples = interval.samples,
-                            .copy_ns = race.intervals(control_copy)[edge].median});
+                            .copy_ns = race.intervals(control_copy)[edge].median,
+                            .sm_clock_mhz = race.sm_clock_mhz(number, edge)});
   }
   return measurements;
 }
@@ -81,11 +82,13 @@ Result<void> TuningRun::race() {
     const std::vector<int> numbers = finalists(end);
     Race race(rules, edges_.size(), [&](const std::vector<int>& asked, std::size_t edge) {
       parts_.stop_point.reach("tuning.race_round");
+      if (edge == 0) report_rounds(race);
       return sample_racers(asked, edge, TuningBudget::sample_limit(Clock::now(), end, patience_));
     });
     auto ran =
         race.run(numbers, *default_, [&] { return Clock::now() >= end || !stopped_or_expired(); });
     parts_.stop_point.reach("tuning.raced");
+    report_rounds(race);
     if (auto go_on = stopped_or_expired(); !go_on) return go_on;
     if (!ran) return ran;
     if (passed(*default_)) {
@@ -107,13 +110,22 @@ Result<void> TuningRun::race() {
   return {};
 }
 
+void TuningRun::report_rounds(const Race& race) {
+  progress_.rounds_kept = race.rounds();
+  progress_.rounds_discarded = race.rounds_discarded();
+  report(TuneStage::racing);
+}
+
 // A death spoils the round, and nobody knows over whom the worker died: from then on each is
 // sampled in a call of its own, so that whoever does it again is known.
 Result<Race::Sampled> TuningRun::sample_racers(const std::vector<int>& numbers, std::size_t edge,
                                                const TuningBudget::Limit& limit) {
   if (one_by_one_) return sample_one_by_one(numbers, edge, limit);
   auto samples = parts_.worker->sample(numbers, edge, limit.time);
-  if (samples) return Race::Sampled{.ns = std::move(*samples), .to_blame = {}};
+  if (samples) {
+    return Race::Sampled{
+        .ns = std::move(samples->ns), .to_blame = {}, .condition = std::move(samples->condition)};
+  }
   if (!process_lost(samples.error()) || !stopped_or_expired())
     return fail(worker_failed(std::move(samples.error())));
   one_by_one_ = true;
@@ -127,7 +139,8 @@ Result<Race::Sampled> TuningRun::sample_one_by_one(const std::vector<int>& numbe
   for (const int number : numbers) {
     auto samples = parts_.worker->sample({number}, edge, limit.time);
     if (samples) {
-      sampled.ns.push_back(samples->front());
+      sampled.ns.push_back(samples->ns.front());
+      sampled.condition = condition_during(sampled.condition, samples->condition);
       continue;
     }
     const Error error = samples.error();

@@ -60,7 +60,7 @@ Result<void> TuningRun::measure_copies() {
     // No candidate is to blame for a death here, and a second one is hardly chance.
     if (!copy && process_lost(copy.error())) copy = parts_.worker->sample({control_copy}, edge);
     if (!copy) return fail(worker_failed(std::move(copy.error())));
-    copy_ns_.push_back(copy->front());
+    copy_ns_.push_back(copy->ns.front());
   }
   patience_ = trial_patience(parts_.spec.kind, *std::max_element(copy_ns_.begin(), copy_ns_.end()));
   return {};
@@ -263,14 +263,15 @@ Result<void> TuningRun::time_alone(int number) {
     }
     const std::chrono::duration<double, std::milli> took = Clock::now() - begun;
     entry.sampling_ms += took.count() / first_replays;
-    const auto [low, high] = std::minmax(samples->front(), samples->back());
+    const auto [low, high] = std::minmax(samples->ns.front(), samples->ns.back());
     entry.trial.verdict.measurements.push_back({.rows = edges_[edge].rows,
                                                 .cache = edges_[edge].cache,
                                                 .median_ns = (low + high) / 2,
                                                 .low_ns = low,
                                                 .high_ns = high,
                                                 .samples = 2,
-                                                .copy_ns = copy_ns_[edge]});
+                                                .copy_ns = copy_ns_[edge],
+                                                .sm_clock_mhz = samples->condition.sm_clock_mhz});
     best.push_back(low);
   }
   entry.explored_ns = std::move(best);

@@ -60,6 +60,8 @@ class TuningRun {
   int compiles() const { return compiles_; }
   int gates() const { return gates_; }
   int refusals() const { return progress_.refused; }
+  int rounds_kept() const { return progress_.rounds_kept; }
+  int rounds_discarded() const { return progress_.rounds_discarded; }
   // Another process has the lease now; its winner will be in the store.
   bool taken_over() const { return taken_over_.has_value(); }
 
@@ -109,6 +111,7 @@ class TuningRun {
                                       const TuningBudget::Limit& limit);
   Result<Race::Sampled> sample_one_by_one(const std::vector<int>& numbers, std::size_t edge,
                                           const TuningBudget::Limit& limit);
+  void report_rounds(const Race& race);
   void choose_winner(const Race& race, const std::vector<int>& numbers, bool decides);
   std::vector<int> passed_by_loss() const;
   double loss(const Entry& entry) const;

@@ -23,6 +23,8 @@ v1::TuneResponse response_of(const Tuning& tuning) {
   response.set_done(true);
   response.set_origin(tuning.from_store ? v1::ORIGIN_STORE : v1::ORIGIN_TUNED);
   response.set_compiles(tuning.compiles);
+  response.set_rounds_kept(tuning.rounds_kept);
+  response.set_rounds_discarded(tuning.rounds_discarded);
   if (tuning.winner) *response.mutable_winner() = to_message(*tuning.winner);
   for (const Trial& trial : tuning.trials) *response.add_trials() = to_message(trial);
   return response;

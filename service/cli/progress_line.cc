@@ -20,9 +20,18 @@ std::string progress_text(const v1::TuneProgress& progress) {
     const std::string share = format_share(progress.copy_ns(), progress.best_ns());
     if (!share.empty()) text += " (" + share + " of copy)";
   }
+  const std::string rounds = rounds_text(progress.rounds_kept(), progress.rounds_discarded());
+  if (!rounds.empty()) text += ", " + rounds;
   if (progress.elapsed_ms() > 0) {
     text += ", " + format_ns(1e6 * static_cast<double>(progress.elapsed_ms()));
   }
+  return text;
+}
+
+std::string rounds_text(int kept, int discarded) {
+  if (kept == 0 && discarded == 0) return "";
+  std::string text = std::to_string(kept) + (kept == 1 ? " round" : " rounds");
+  if (discarded > 0) text += ", " + std::to_string(discarded) + " more thrown away";
   return text;
 }
 

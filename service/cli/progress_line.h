@@ -30,4 +30,7 @@ class ProgressLine {
 // "racing: 12 of 40 compiled, 10 passed, 2 refused, best 12.4 us (87 % of copy), 1.30 s"
 std::string progress_text(const v1::TuneProgress& progress);
 
+// "24 rounds, 1 more thrown away"; empty where no round was run.
+std::string rounds_text(int kept, int discarded);
+
 }  // namespace normd

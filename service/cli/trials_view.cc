@@ -87,6 +87,7 @@ std::vector<std::string> cells(const v1::Trial& trial, const std::vector<TimeCol
   row.push_back(measurement == nullptr ? "" : gigabytes_per_second(*measurement, key));
   row.push_back(
       measurement == nullptr ? "" : format_share(measurement->copy_ns(), measurement->median_ns()));
+  row.push_back(measurement == nullptr ? "" : number_or_nothing(measurement->sm_clock_mhz(), 0));
   row.push_back(number_or_nothing(trial.registers(), -1));
   row.push_back(std::to_string(trial.shared_bytes()));
   row.push_back(number_or_nothing(trial.blocks_per_sm(), 0));
@@ -161,7 +162,7 @@ std::string trials_table(std::vector<v1::Trial> trials, const TrialsView& view) 
     headings.push_back(
         {std::to_string(column.rows) + (column.warm ? " rows, warm" : " rows"), Alignment::right});
   }
-  for (const char* heading : {"GB/s", "of copy", "registers", "shared", "blocks/SM"}) {
+  for (const char* heading : {"GB/s", "of copy", "SM MHz", "registers", "shared", "blocks/SM"}) {
     headings.push_back({heading, Alignment::right});
   }
   headings.push_back({view.bars ? "speed, or reason" : "remark"});

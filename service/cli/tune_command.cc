@@ -79,6 +79,8 @@ ProgressLine::Style progress_style(const Session& session) {
 
 void print_response(Session& session, const v1::TuneResponse& response, const Problem& problem) {
   session.out << "outcome    " << outcome(response) << "\n";
+  const std::string rounds = rounds_text(response.rounds_kept(), response.rounds_discarded());
+  if (!rounds.empty()) session.out << "race       " << rounds << "\n";
   if (response.has_winner()) {
     session.out << winner_summary(response.winner());
   } else {

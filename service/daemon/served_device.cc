@@ -24,7 +24,9 @@ void log_tuning(const Log& log, const std::string& key, Clock::time_point begun,
                       {"elapsed_ms", elapsed_ms},
                       {"winner", tuning->winner ? to_text(tuning->winner->candidate) : "none"},
                       {"from", tuning->from_store ? "store" : "race"},
-                      {"compiles", tuning->compiles}});
+                      {"compiles", tuning->compiles},
+                      {"rounds_kept", tuning->rounds_kept},
+                      {"rounds_discarded", tuning->rounds_discarded}});
 }
 
 }  // namespace

@@ -36,6 +36,7 @@ v1::Measurement write_measurement(const Measurement& measurement) {
   message.set_high_ns(measurement.high_ns);
   message.set_samples(measurement.samples);
   message.set_copy_ns(measurement.copy_ns);
+  message.set_sm_clock_mhz(measurement.sm_clock_mhz);
   return message;
 }
 
@@ -94,6 +95,8 @@ v1::TuneProgress write_progress(const TuneProgress& progress) {
   message.set_copy_ns(progress.copy_ns);
   message.set_best(progress.best);
   message.set_elapsed_ms(progress.elapsed_ms);
+  message.set_rounds_kept(progress.rounds_kept);
+  message.set_rounds_discarded(progress.rounds_discarded);
   return message;
 }
 

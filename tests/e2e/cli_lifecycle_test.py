@@ -1,5 +1,6 @@
 """One shape's whole way as the tool sees it: fallback, tuned, remembered, inspected, forgotten."""
 
+import re
 import unittest
 
 from cli_daemon import DATA, DaemonTest
@@ -36,6 +37,15 @@ class Lifecycle(DaemonTest):
         tuned = self.json("tune", "158x384", "--dtype", "fp32")
         self.assertIn(tuned["origin"], ("memory", "store"))
         self.assertEqual(tuned["compiles"], 0)
+        self.assertEqual(tuned["rounds_kept"], 0)
+
+    def test_4_tuning_anew_says_and_logs_how_many_rounds_it_raced(self):
+        tuned = self.tool("tune", "158x384", "--dtype", "fp32", "--again", "--budget", "1s")
+        self.assertEqual(tuned.returncode, 0, tuned.stderr)
+        logged = re.findall(r"rounds_kept=([0-9]+) rounds_discarded=0$", self.log(), re.MULTILINE)
+        # On a machine with much else to do there may be none.
+        rounds = re.findall(r"^race       ([0-9]+) rounds?$", tuned.stdout, re.MULTILINE)
+        self.assertEqual(rounds or ["0"], logged[-1:], tuned.stdout)
 
     def test_5_after_a_restart_nothing_is_compiled_and_nothing_is_tuned(self):
         self.stop()
@@ -96,6 +106,9 @@ class WithoutDaemon(DaemonTest):
                               "--store", self.place / "store")
             self.assertEqual(tuned["origin"], "tuned")
             self.assertGreater(tuned["compiles"], 0)
+            # The winner is in every round; without one it has the samples of before the race.
+            self.assertEqual(tuned["winner"]["measurements"][0]["samples"],
+                             tuned["rounds_kept"] or 2)
             self.assertEqual(tuned["winner"]["candidate"], tuned["trials"][0]["candidate"])
         finally:
             self.start()

@@ -165,6 +165,16 @@ TEST(race, a_disturbed_round_is_thrown_away_and_counted) {
   EXPECT_NEAR(race.intervals(0)[0].high, 100, 2);
 }
 
+TEST(race, the_first_rounds_count_since_nobody_knows_yet_what_is_slow) {
+  int call = 0;
+  Race race({}, 1, [&](const std::vector<int>& numbers, std::size_t) -> Result<Race::Sampled> {
+    const double factor = ++call == 1 ? 0.5 : 1;
+    return Race::Sampled{.ns = std::vector<double>(numbers.size(), 100 * factor), .to_blame = {}};
+  });
+  ASSERT_TRUE(race.run({0, 1}, 0, never));
+  EXPECT_EQ(race.rounds_discarded(), 0);
+}
+
 TEST(race, a_device_that_is_busy_most_of_the_time_is_reported) {
   int call = 0;
   Race race({}, 1, [&](const std::vector<int>& numbers, std::size_t) -> Result<Race::Sampled> {

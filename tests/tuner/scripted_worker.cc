@@ -91,16 +91,18 @@ class ScriptedWorker {
     const auto numbers = *parse_numbers(*request.field("numbers"));
     const bool explored = numbers.size() == 2 && numbers[0] == numbers[1];
     const std::string how = numbers.size() == 1 ? "alone " : explored ? "explored " : "raced ";
-    std::vector<double> ns;
+    TrialBench::Samples samples{.ns = {},
+                                .condition = {.sm_clock_mhz = 1980, .memory_clock_mhz = 3201}};
     for (const std::int64_t number : numbers) {
       const std::string who = number < 0 ? "control" : loaded_.at(static_cast<int>(number));
       const auto action = misbehave("sample", how + who);
-      ns.push_back(number < 0         ? copy_ns
-                   : action == "copy" ? copy_ns
-                   : action == "fast" ? candidate_ns * 0.6
-                                      : candidate_ns + static_cast<double>(number));
+      if (action && action->starts_with("held ")) samples.condition.held_back = action->substr(5);
+      samples.ns.push_back(number < 0         ? copy_ns
+                           : action == "copy" ? copy_ns
+                           : action == "fast" ? candidate_ns * 0.6
+                                              : candidate_ns + static_cast<double>(number));
     }
-    return Frame{.verb = "samples", .fields = {{"ns", join(ns)}}};
+    return frame_of(samples);
   }
 
   Script script_;

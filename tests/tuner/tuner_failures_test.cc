@@ -85,6 +85,28 @@ TEST_F(TunerFailures, when_the_default_falls_in_the_race_the_next_in_rank_takes_
   EXPECT_EQ(to_text(tuning->winner->candidate), text(100, 1));
 }
 
+TEST_F(TunerFailures,
+       a_device_that_is_held_back_all_the_time_has_no_winner_and_the_error_says_why) {
+  script_->add("sample", "raced control", "held sw_thermal_slowdown");
+  const auto tuning = tune(*make_tuner(*store_), request_of(100));
+  ASSERT_FALSE(tuning);
+  EXPECT_EQ(tuning.error().code, ErrorCode::unavailable);
+  EXPECT_NE(tuning.error().message.find("device busy"), std::string::npos);
+  EXPECT_NE(tuning.error().message.find("held back: sw_thermal_slowdown x7"), std::string::npos)
+      << tuning.error().message;
+  EXPECT_FALSE(*store_->find_winner(key_of(100)));
+}
+
+// Also where each is sampled in a call of its own, since a worker has died.
+TEST_F(TunerFailures, one_racer_that_was_held_back_spoils_its_round) {
+  script_->add("sample", "raced", "die", 1);
+  script_->add("sample", "alone " + text(100, 0), "held hw_slowdown", 1);
+  const auto tuning = tune(*make_tuner(*store_), request_of(100));
+  ASSERT_TRUE(tuning) << tuning.error().message;
+  EXPECT_GE(tuning->rounds_kept, 6);
+  EXPECT_EQ(tuning->rounds_discarded, 1);
+}
+
 TEST_F(TunerFailures, a_control_copy_that_dies_once_is_measured_again) {
   script_->add("sample", "alone control", "die", 1);
   const auto tuning = tune(*make_tuner(*store_), request_of(100));

@@ -23,6 +23,38 @@ TEST_F(TunerTest, the_fastest_wins_over_the_default_and_a_second_tuning_finds_it
   EXPECT_EQ(tuner->counters().tunings, 1);
 }
 
+TEST_F(TunerTest, who_tunes_learns_the_clock_and_how_many_rounds_counted) {
+  script_->add("sample", "raced control", "held hw_power_brake", 1);
+  TuneProgress last;
+  const auto tuning =
+      make_tuner(*store_)->tune(request_of(100), [&](const TuneProgress& now) { last = now; }, {});
+  ASSERT_TRUE(tuning) << tuning.error().message;
+  EXPECT_EQ(tuning->rounds_kept, tuning->winner->measurements.front().samples);
+  EXPECT_EQ(tuning->rounds_discarded, 1);
+  EXPECT_EQ(last.rounds_kept, tuning->rounds_kept);
+  EXPECT_EQ(last.rounds_discarded, 1);
+  const auto stored = *store_->find_winner(key_of(100));
+  ASSERT_TRUE(stored);
+  for (const Measurement& measurement : stored->measurements) {
+    EXPECT_EQ(measurement.sm_clock_mhz, 1980);
+  }
+}
+
+TEST_F(TunerTest, what_is_timed_but_not_raced_has_its_clock_too) {
+  TuneRequest request = request_of(100);
+  request.candidates_max = 10;
+  const auto tuning = tune(*make_tuner(*store_), request);
+  ASSERT_TRUE(tuning) << tuning.error().message;
+  int not_raced = 0;
+  for (const Trial& trial : tuning->trials) {
+    for (const Measurement& measurement : trial.verdict.measurements) {
+      EXPECT_EQ(measurement.sm_clock_mhz, 1980);
+      not_raced += measurement.samples == 2;
+    }
+  }
+  EXPECT_GT(not_raced, 0);
+}
+
 TEST_F(TunerTest, every_trial_is_kept_also_where_candidates_share_a_binary) {
   script_->add("compile", "", "same");
   const auto tuning = tune(*make_tuner(*store_), request_of(100));

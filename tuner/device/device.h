@@ -14,23 +14,24 @@
 #include "kernels/error.h"
 #include "kernels/launch.h"
 #include "tuner/binary.h"
+#include "tuner/device/device_condition.h"
 
 namespace normd {
 
 // Shown and recorded, never keyed, but for mig and power_limit_w, which reach the Fingerprint.
 struct DeviceIdentity {
   std::string name;
-  std::string uuid;     // "GPU-…", "MIG-…", "host"
-  int ordinal = 0;      // as this process sees it
-  std::string driver;   // driver version, and the CUDA version it supports
+  std::string uuid;    // "GPU-…", "MIG-…", "host"
+  int ordinal = 0;     // as this process sees it
+  std::string driver;  // driver version, and the CUDA version it supports
   std::string mig = "none";
   int power_limit_w = 0;
 };
 
 struct KernelResources {
   int registers = 0;
-  int local_bytes = 0;   // per thread: spills and local arrays
-  int blocks_per_sm = 0; // resident blocks at the Launch's block and shared size
+  int local_bytes = 0;    // per thread: spills and local arrays
+  int blocks_per_sm = 0;  // resident blocks at the Launch's block and shared size
 };
 
 // A Binary loaded on a device, with its Launch: launchable. Unloads itself.
@@ -95,6 +96,10 @@ class Device {
   // Records without running. replay_ns runs it once and returns its device time.
   virtual Result<std::unique_ptr<Sequence>> record(std::span<const Call> calls) = 0;
   virtual Result<double> replay_ns(Sequence& sequence) = 0;
+
+  // Just now; cheap enough to ask around every batch of samples. Never fails: what the driver does
+  // not tell is unknown.
+  virtual DeviceCondition condition() = 0;
 };
 
 // The argument struct as bytes: KernelCall{kernel, bytes_of(arguments), rows}.

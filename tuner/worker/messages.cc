@@ -148,6 +148,31 @@ Result<TrialBench::Tried> tried_of(const Frame& frame) {
   return tried;
 }
 
+Frame frame_of(const TrialBench::Samples& samples) {
+  const DeviceCondition& condition = samples.condition;
+  return Frame{.verb = "samples",
+               .fields = {{"ns", join(samples.ns)},
+                          {"sm_clock_mhz", std::to_string(condition.sm_clock_mhz)},
+                          {"memory_clock_mhz", std::to_string(condition.memory_clock_mhz)},
+                          {"held_back", condition.held_back}},
+               .body = {}};
+}
+
+Result<TrialBench::Samples> samples_of(const Frame& frame) {
+  Reader reader(frame);
+  auto ns = parse_doubles(reader.text("ns"));
+  if (!ns) reader.wrong("ns");
+  constexpr std::int64_t most = 1 << 20;
+  TrialBench::Samples samples;
+  samples.condition = {
+      .sm_clock_mhz = static_cast<int>(reader.integer("sm_clock_mhz", 0, most)),
+      .memory_clock_mhz = static_cast<int>(reader.integer("memory_clock_mhz", 0, most)),
+      .held_back = reader.text("held_back")};
+  if (reader.error()) return fail(*reader.error());
+  samples.ns = std::move(*ns);
+  return samples;
+}
+
 Result<Frame> expect(Result<Frame> answer, std::string_view verb) {
   if (!answer || answer->verb == verb) return answer;
   if (answer->verb != "error") {

@@ -1,5 +1,5 @@
-// The worker's vocabulary: how Source, Binary, Error and Verdict travel in frames. Both ends use
-// these functions, so a message has one spelling. Pure functions; any thread.
+// The worker's vocabulary: how Source, Binary, Error, Verdict and samples travel in frames. Both
+// ends use these functions, so a message has one spelling. Pure functions; any thread.
 #pragma once
 
 #include <string>
@@ -16,11 +16,13 @@ namespace normd {
 Frame frame_of(const Error& error);                   // verb `error`
 Frame frame_of(const Source& source);                 // verb `compile`
 Frame frame_of(const TrialBench::Tried& tried);       // verb `verdict`
+Frame frame_of(const TrialBench::Samples& samples);   // verb `samples`
 void put_binary(Frame& frame, const Binary& binary);  // fields `binary_*` and the body
 
 Result<Source> source_of(const Frame& frame);
 Result<Binary> binary_of(const Frame& frame);
 Result<TrialBench::Tried> tried_of(const Frame& frame);
+Result<TrialBench::Samples> samples_of(const Frame& frame);
 
 // The answer itself, or the error that an `error` frame carries, or one for an unexpected verb.
 Result<Frame> expect(Result<Frame> answer, std::string_view verb);

@@ -152,7 +152,19 @@ TrialBench::Tried TrialBench::try_candidate(int number, const Candidate& candida
   return tried;
 }
 
-Result<double> TrialBench::sample(int number, std::size_t edge) {
+Result<TrialBench::Samples> TrialBench::sample(const std::vector<int>& numbers, std::size_t edge) {
+  Samples samples;
+  const DeviceCondition before = device_->condition();
+  for (const int number : numbers) {
+    const auto ns = sample_ns(number, edge);
+    if (!ns) return fail(ns.error());
+    samples.ns.push_back(*ns);
+  }
+  samples.condition = condition_during(before, device_->condition());
+  return samples;
+}
+
+Result<double> TrialBench::sample_ns(int number, std::size_t edge) {
   if (edge >= stopwatches_.size()) {
     return fail(ErrorCode::invalid_argument, "no such edge is prepared", "edge");
   }

@@ -37,8 +37,12 @@ class TrialBench {
   Tried try_candidate(int number, const Candidate& candidate, const Binary& binary,
                       const Launch& launch, bool passed_before);
 
-  // Nanoseconds of one sample at measured edge number `edge`; -1 stands for the control copy.
-  Result<double> sample(int number, std::size_t edge);
+  struct Samples {
+    std::vector<double> ns;     // for each number, in order
+    DeviceCondition condition;  // of the device meanwhile
+  };
+  // One sample of each number at measured edge number `edge`; -1 stands for the control copy.
+  Result<Samples> sample(const std::vector<int>& numbers, std::size_t edge);
   void drop(int number);
   void rest() { clear(); }  // frees every buffer and candidate
   Device& device() { return *device_; }
@@ -55,6 +59,7 @@ class TrialBench {
   };
 
   void clear();
+  Result<double> sample_ns(int number, std::size_t edge);
   Result<LoadedCandidate> load(const Binary& binary, const Launch& launch);
   Verdict pass_gate(const Candidate& candidate, const LoadedCandidate& loaded,
                     Kernel* on_few_blocks);

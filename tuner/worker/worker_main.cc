@@ -124,7 +124,7 @@ class Worker {
     return frame_of(tried);
   }
 
-  // numbers, edge → ns (in the same order)
+  // numbers, edge → Samples
   Result<Frame> sample(const Frame& request) {
     if (auto open = opened(); !open) return fail(std::move(open.error()));
     const auto numbers = parse_numbers(request.field("numbers").value_or(""));
@@ -132,13 +132,10 @@ class Worker {
     const auto edge = request.integer("edge");
     if (!edge) return fail(edge.error());
     stop_point_.reach("worker.sampling");
-    std::vector<double> ns;
-    for (const std::int64_t number : *numbers) {
-      const auto timed = bench_->sample(static_cast<int>(number), static_cast<std::size_t>(*edge));
-      if (!timed) return fail(timed.error());
-      ns.push_back(*timed);
-    }
-    return Frame{.verb = "samples", .fields = {{"ns", join(ns)}}, .body = {}};
+    const auto samples = bench_->sample(std::vector<int>(numbers->begin(), numbers->end()),
+                                        static_cast<std::size_t>(*edge));
+    if (!samples) return fail(samples.error());
+    return frame_of(*samples);
   }
 
   // number → nothing

@@ -63,6 +63,8 @@ v1::TuneResponse last_message(const Tuning& tuning, Origin origin) {
   message.set_done(true);
   message.set_origin(write_origin(origin));
   message.set_compiles(tuning.compiles);
+  message.set_rounds_kept(tuning.rounds_kept);
+  message.set_rounds_discarded(tuning.rounds_discarded);
   message.mutable_progress()->set_stage("done");
   message.mutable_progress()->set_elapsed_ms(tuning.elapsed_ms);
   if (tuning.winner) *message.mutable_winner() = write_winner(*tuning.winner);

@@ -68,6 +68,8 @@ TEST_F(StoreTool, ls_as_json_has_every_field_of_the_protocol) {
   EXPECT_EQ(object["winners"][1]["key"], to_text(stored_key(1)));
   EXPECT_EQ(object["winners"][1]["tuning_ms"], 1234);
   EXPECT_EQ(object["winners"][1]["ties"].size(), 2u);
+  EXPECT_EQ(object["winners"][1]["measurements"][0]["sm_clock_mhz"], 0);
+  EXPECT_EQ(object["winners"][1]["measurements"][2]["sm_clock_mhz"], 1965);
 }
 
 TEST_F(StoreTool, show_takes_a_number_words_or_the_whole_key) {
@@ -78,6 +80,7 @@ TEST_F(StoreTool, show_takes_a_number_words_or_the_whole_key) {
     EXPECT_THAT(shown.out, HasSubstr(to_text(stored_key(1))));
     EXPECT_THAT(shown.out, HasSubstr("128 rows"));
     EXPECT_THAT(shown.out, HasSubstr("256 rows, warm"));
+    EXPECT_THAT(shown.out, HasSubstr("1965"));
     EXPECT_THAT(shown.out, HasSubstr("refused wrong_result: row 3, column 5:\\ngot 'nan'"));
   }
 }

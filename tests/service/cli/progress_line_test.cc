@@ -22,6 +22,17 @@ TEST(ProgressLine, the_line_says_how_far_it_is_and_the_best_so_far) {
             "racing: 12 of 40 compiled, 0 passed, 0 refused, best 12.3 us (90 % of copy)");
 }
 
+TEST(ProgressLine, rounds_of_the_race_are_told_and_those_thrown_away_apart) {
+  v1::TuneProgress racing = step("racing", 40);
+  racing.set_rounds_kept(12);
+  EXPECT_TRUE(progress_text(racing).ends_with(" (90 % of copy), 12 rounds"))
+      << progress_text(racing);
+  EXPECT_EQ(rounds_text(24, 1), "24 rounds, 1 more thrown away");
+  EXPECT_EQ(rounds_text(0, 3), "0 rounds, 3 more thrown away");
+  EXPECT_EQ(rounds_text(1, 0), "1 round");
+  EXPECT_EQ(rounds_text(0, 0), "");
+}
+
 TEST(ProgressLine, a_terminal_has_one_line_that_is_rewritten_and_cleared) {
   std::ostringstream out;
   {

@@ -49,7 +49,12 @@ inline std::vector<Measurement> stored_measurements(double median_ns) {
            .low_ns = 1,
            .high_ns = 2,
            .samples = 7},
-          {.rows = 256, .median_ns = median_ns, .low_ns = 1, .high_ns = 2, .samples = 7}};
+          {.rows = 256,
+           .median_ns = median_ns,
+           .low_ns = 1,
+           .high_ns = 2,
+           .samples = 7,
+           .sm_clock_mhz = 1965}};
 }
 
 inline Binary stored_binary(int number) {

@@ -49,6 +49,17 @@ TEST(TrialsView, trials_are_sorted_by_time_and_refusals_come_last_with_their_rea
   EXPECT_THAT(table, HasSubstr("winner"));
 }
 
+TEST(TrialsView, the_clock_of_the_headline_is_shown_where_it_is_known) {
+  v1::Trial known = measured("known", 10'000);
+  known.mutable_measurements(0)->set_sm_clock_mhz(1965);
+  const std::string with = trials_table({known}, {.key = key_text()});
+  EXPECT_THAT(with, HasSubstr("SM MHz"));
+  EXPECT_THAT(with, HasSubstr(" 1965 "));
+  const std::string without = trials_table({measured("unknown", 10'000)}, {.key = key_text()});
+  EXPECT_THAT(without, Not(HasSubstr(" 0 MHz")));
+  EXPECT_THAT(without, HasSubstr("50 %"));
+}
+
 TEST(TrialsView, what_was_not_tried_is_counted_by_reason) {
   v1::Trial not_tried;
   not_tried.set_candidate("unlucky");

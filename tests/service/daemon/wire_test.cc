@@ -183,6 +183,18 @@ TEST(Wire, a_trials_detail_is_valid_utf8_and_bounded) {
   EXPECT_EQ(message.reason(), "compile_error");
 }
 
+TEST(Wire, clocks_and_rounds_reach_the_client) {
+  const v1::Measurement measurement = write_measurement(
+      {.rows = 4, .cache = CacheState::warm, .samples = 9, .copy_ns = 2, .sm_clock_mhz = 1980});
+  EXPECT_EQ(measurement.sm_clock_mhz(), 1980);
+  EXPECT_EQ(measurement.samples(), 9);
+  const v1::TuneProgress progress = write_progress(
+      {.stage = TuneStage::racing, .gated = 5, .rounds_kept = 24, .rounds_discarded = 3});
+  EXPECT_EQ(progress.rounds_kept(), 24);
+  EXPECT_EQ(progress.rounds_discarded(), 3);
+  EXPECT_EQ(progress.gated(), 5);
+}
+
 TEST(Wire, origins_have_the_numbers_of_the_protocol) {
   EXPECT_EQ(write_origin(Origin::memory), v1::ORIGIN_MEMORY);
   EXPECT_EQ(write_origin(Origin::store), v1::ORIGIN_STORE);

@@ -62,6 +62,17 @@ TEST(TrialTest, a_measurement_has_one_text_and_it_reads_back_exactly) {
   EXPECT_EQ(*parse_measurement(to_text(Measurement{})), Measurement{});
 }
 
+// Stores hold texts from before the clock was read; those stay as they are.
+TEST(TrialTest, a_clock_ends_a_measurements_text_where_it_is_known) {
+  const std::string before = "rows=1 cache=cold median_ns=2 low_ns=1 high_ns=3 samples=6 copy_ns=2";
+  Measurement measurement = *parse_measurement(before);
+  EXPECT_EQ(measurement.sm_clock_mhz, 0);
+  EXPECT_EQ(to_text(measurement), before);
+  measurement.sm_clock_mhz = 1980;
+  EXPECT_EQ(to_text(measurement), before + " sm_clock_mhz=1980");
+  EXPECT_EQ(*parse_measurement(to_text(measurement)), measurement);
+}
+
 TEST(TrialTest, a_measurement_that_is_none_is_refused_with_its_field) {
   const struct {
     const char* text;
@@ -73,6 +84,8 @@ TEST(TrialTest, a_measurement_that_is_none_is_refused_with_its_field) {
       {"rows=1 cache=cold median_ns=1 low_ns=-1 high_ns=1 samples=1 copy_ns=0", "low_ns"},
       {"rows=1 cache=cold median_ns=1 low_ns=1 high_ns=1 samples=3000000000 copy_ns=0", "samples"},
       {"rows=1 cache=cold median_ns=1 low_ns=1 high_ns=1 samples=1", "copy_ns"},
+      {"rows=1 cache=cold median_ns=1 low_ns=1 high_ns=1 samples=1 copy_ns=0 sm_clock_mhz=0",
+       "sm_clock_mhz"},
   };
   for (const auto& entry : cases) {
     const auto parsed = parse_measurement(entry.text);

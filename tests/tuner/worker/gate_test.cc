@@ -177,7 +177,7 @@ TEST_F(Worker, a_faulting_candidate_costs_one_worker_and_one_named_refusal) {
   // The candidate that had passed is loaded again and can be timed.
   const auto sample = worker_.sample({0, -1}, 0);
   ASSERT_TRUE(sample) << sample.error().message;
-  EXPECT_GT(sample->front(), 0);
+  EXPECT_GT(sample->ns.front(), 0);
 }
 
 TEST_F(Worker, a_hanging_candidate_costs_one_worker_and_one_named_refusal) {

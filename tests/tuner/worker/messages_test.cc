@@ -55,6 +55,34 @@ TEST(messages, a_verdict_survives_even_an_infinite_error) {
   EXPECT_EQ(got->resources.blocks_per_sm, 4);
 }
 
+TEST(messages, samples_come_with_the_condition_of_the_device) {
+  for (const char* held_back : {"", "hw_power_brake"}) {
+    const TrialBench::Samples sent{
+        .ns = {1.5, 1e9},
+        .condition = {.sm_clock_mhz = 1980, .memory_clock_mhz = 3201, .held_back = held_back}};
+    const auto got = samples_of(frame_of(sent));
+    ASSERT_TRUE(got) << got.error().message;
+    EXPECT_EQ(got->ns, sent.ns);
+    EXPECT_EQ(got->condition, sent.condition);
+  }
+}
+
+TEST(messages, samples_that_are_none_are_refused_with_their_field) {
+  const Frame sound = frame_of(TrialBench::Samples{.ns = {1}, .condition = {}});
+  const std::pair<const char*, const char*> bad[] = {
+      {"ns", "1,,2"}, {"sm_clock_mhz", "-1"}, {"memory_clock_mhz", "fast"}};
+  for (const auto& [field, text] : bad) {
+    Frame frame = sound;
+    frame.fields[field] = text;
+    const auto got = samples_of(frame);
+    ASSERT_FALSE(got) << field;
+    EXPECT_EQ(got.error().field, field);
+  }
+  Frame frame = sound;
+  frame.fields.erase("held_back");
+  EXPECT_FALSE(samples_of(frame));
+}
+
 TEST(messages, an_error_frame_becomes_the_error_it_carries) {
   const auto got = expect(frame_of(Error{ErrorCode::data_loss, "bad digest", "binary"}), "verdict");
   ASSERT_FALSE(got);

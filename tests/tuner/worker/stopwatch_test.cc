@@ -31,8 +31,8 @@ class Stopwatched : public testing::Test {
     for (const std::size_t edge : {0, 1}) {
       const auto samples = worker.sample({0, -1}, edge);
       if (!samples) return fail(samples.error());
-      EXPECT_GT(samples->front(), 0);
-      EXPECT_GT(samples->back(), 0);
+      EXPECT_GT(samples->ns.front(), 0);
+      EXPECT_GT(samples->ns.back(), 0);
     }
     return {};
   }
@@ -69,6 +69,18 @@ TEST_F(Stopwatched, real_kernels_are_timed_on_strided_rows_of_every_dtype_pair) 
       EXPECT_TRUE(done) << to_text(problem) << ": " << done.error().message;
     }
   }
+}
+
+TEST_F(Stopwatched, samples_come_with_the_clock_where_the_device_tells_one) {
+  const auto device = open_device(test_device);
+  ASSERT_TRUE(device) << device.error().message;
+  const bool told = (*device)->condition().sm_clock_mhz > 0;
+  TrialWorker worker({.words = {test_worker()}}, std::string(test_device), testing::TempDir(),
+                     10'000ms);
+  ASSERT_TRUE(worker.prepare({.rows = 8, .columns = 64}, {{8}}, Grade::exact));
+  const auto samples = worker.sample({-1}, 0);
+  ASSERT_TRUE(samples) << samples.error().message;
+  EXPECT_EQ(samples->condition.sm_clock_mhz > 0, told);
 }
 
 }  // namespace

@@ -16,8 +16,9 @@ std::string copying(std::size_t bytes, std::string_view where) {
 
 }  // namespace
 
-CudaDevice::CudaDevice(std::shared_ptr<const CudaContext> context, DeviceListing listing)
-    : context_(std::move(context)), listing_(std::move(listing)) {}
+CudaDevice::CudaDevice(std::shared_ptr<const CudaContext> context, DeviceListing listing,
+                       Board board)
+    : context_(std::move(context)), listing_(std::move(listing)), board_(std::move(board)) {}
 
 CudaDevice::~CudaDevice() = default;
 

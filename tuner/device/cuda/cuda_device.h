@@ -6,6 +6,7 @@
 #include <span>
 
 #include "tuner/device/cuda/cuda_context.h"
+#include "tuner/device/cuda/management.h"
 #include "tuner/device/device.h"
 #include "tuner/device/open_device.h"
 
@@ -13,7 +14,7 @@ namespace normd {
 
 class CudaDevice final : public Device {
  public:
-  CudaDevice(std::shared_ptr<const CudaContext> context, DeviceListing listing);
+  CudaDevice(std::shared_ptr<const CudaContext> context, DeviceListing listing, Board board);
   ~CudaDevice() override;
 
   const DeviceSpec& spec() const override { return listing_.spec; }
@@ -32,10 +33,12 @@ class CudaDevice final : public Device {
 
   Result<std::unique_ptr<Sequence>> record(std::span<const Call> calls) override;
   Result<double> replay_ns(Sequence& sequence) override;
+  DeviceCondition condition() override { return board_.condition(); }
 
  private:
   std::shared_ptr<const CudaContext> context_;
   DeviceListing listing_;
+  Board board_;
 };
 
 }  // namespace normd

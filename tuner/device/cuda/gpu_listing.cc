@@ -4,8 +4,6 @@
 #include <array>
 #include <cstring>
 
-#include "tuner/device/cuda/management.h"
-
 namespace normd {
 namespace {
 
@@ -103,7 +101,7 @@ Result<DeviceListing> read_gpu(const Driver& driver, int ordinal, const Manageme
   if (!identity) return fail(std::move(identity.error()));
   Result<DeviceSpec> spec = read_spec(driver, device, identity->name);
   if (!spec) return fail(std::move(spec.error()));
-  const BoardFacts facts = management.read(identity->uuid);
+  const BoardFacts facts = management.board(identity->uuid).facts();
   identity->power_limit_w = facts.power_limit_w;
   identity->driver = driver.cuda_version_text();
   if (!facts.driver_version.empty()) identity->driver += " (" + facts.driver_version + ")";
@@ -128,12 +126,11 @@ std::string uuid_text(const CUuuid& uuid, bool mig) {
 }
 
 Result<std::vector<DeviceListing>> list_driver_gpus(const Driver& driver,
-                                                    const std::string& management_library) {
+                                                    const Management& management) {
   int count = 0;
   if (auto counted = driver.check(driver.device_get_count(&count), "counting the GPUs"); !counted) {
     return fail(std::move(counted.error()));
   }
-  const Management management(management_library);
   std::vector<DeviceListing> listings;
   for (int ordinal = 0; ordinal < count; ++ordinal) {
     Result<DeviceListing> listing = read_gpu(driver, ordinal, management);

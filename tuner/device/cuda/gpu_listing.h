@@ -7,13 +7,14 @@
 
 #include "kernels/error.h"
 #include "tuner/device/cuda/driver.h"
+#include "tuner/device/cuda/management.h"
 #include "tuner/device/open_device.h"
 
 namespace normd {
 
-// All GPUs that the driver shows, in its order. `management_library` may be absent.
+// All GPUs that the driver shows, in its order.
 Result<std::vector<DeviceListing>> list_driver_gpus(const Driver& driver,
-                                                    const std::string& management_library);
+                                                    const Management& management);
 
 // "GPU-5b1f…-…" from the 16 bytes, or "MIG-…".
 std::string uuid_text(const CUuuid& uuid, bool mig);

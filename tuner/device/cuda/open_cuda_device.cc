@@ -27,20 +27,22 @@ Result<std::unique_ptr<Device>> open_cuda_device(std::string_view name,
                                                  const CudaLibraries& libraries) {
   Result<std::shared_ptr<const Driver>> driver = open_driver(libraries.driver);
   if (!driver) return fail(std::move(driver.error()));
-  const auto listings = list_driver_gpus(**driver, libraries.management);
+  const Management management(libraries.management);
+  const auto listings = list_driver_gpus(**driver, management);
   if (!listings) return fail(listings.error());
   Result<DeviceListing> listing = find_listing(*listings, name);
   if (!listing) return fail(std::move(listing.error()));
   Result<std::shared_ptr<CudaContext>> context =
       CudaContext::create(*driver, listing->identity.ordinal);
   if (!context) return fail(std::move(context.error()));
-  return std::make_unique<CudaDevice>(*std::move(context), *std::move(listing));
+  return std::make_unique<CudaDevice>(*std::move(context), *listing,
+                                      management.board(listing->identity.uuid));
 }
 
 Result<std::vector<DeviceListing>> list_cuda_devices(const CudaLibraries& libraries) {
   const Result<std::shared_ptr<const Driver>> driver = open_driver(libraries.driver);
   if (!driver) return fail(driver.error());
-  return list_driver_gpus(**driver, libraries.management);
+  return list_driver_gpus(**driver, Management(libraries.management));
 }
 
 }  // namespace normd

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdio>
 
 #include "tests/tuner/device/cuda/gpu_test.h"
@@ -118,6 +119,29 @@ TEST_F(CudaDeviceTest, the_time_of_a_recording_is_that_of_all_its_launches) {
   EXPECT_LT(one_ns, 400'000.0);
   EXPECT_GT(ten_ns, 1'950'000.0);
   EXPECT_LT(ten_ns, 4'000'000.0);
+}
+
+TEST_F(CudaDeviceTest,
+       its_condition_after_work_has_the_clocks_of_a_busy_card_and_is_cheap_to_read) {
+  if (device_->identity().mig != "none" || device_->identity().power_limit_w == 0) {
+    GTEST_SKIP() << "no management library, or a slice of which it tells nothing";
+  }
+  const auto kernel = load(*device_, "spin", {.block = 32});
+  ASSERT_NE(kernel, nullptr);
+  const TestArguments arguments{.count = 100'000'000};  // nanoseconds: long enough to boost
+  ASSERT_TRUE(device_->launch({kernel.get(), bytes_of(arguments), 1}));
+  ASSERT_TRUE(device_->synchronize());
+  const DeviceCondition busy = device_->condition();
+  EXPECT_GT(busy.sm_clock_mhz, device_->spec().sm_clock_mhz / 3);
+  EXPECT_LE(busy.sm_clock_mhz, device_->spec().sm_clock_mhz * 1.1);
+  EXPECT_GT(busy.memory_clock_mhz, 0);
+  EXPECT_EQ(busy.held_back, "");
+  const auto begun = std::chrono::steady_clock::now();
+  for (int i = 0; i < 20; ++i) device_->condition();
+  const std::chrono::duration<double, std::milli> each =
+      (std::chrono::steady_clock::now() - begun) / 20;
+  std::printf("one reading of the condition takes %.3f ms\n", each.count());
+  EXPECT_LT(each.count(), 10);
 }
 
 TEST_F(CudaDeviceTest, an_empty_recording_takes_next_to_no_time) {

@@ -14,9 +14,7 @@ namespace {
 normd::FakeDriver state;
 
 CUresult answer(const char* function) {
-  ++state.calls[function];
-  const auto found = state.results.find(function);
-  return static_cast<CUresult>(found == state.results.end() ? 0 : found->second);
+  return static_cast<CUresult>(state.answer(function));
 }
 
 // Handles are made up: nobody looks behind them.
@@ -271,31 +269,6 @@ CUresult cuGraphLaunch(CUgraphExec, CUstream) {
 }
 CUresult cuGraphExecDestroy(CUgraphExec) {
   return close("cuGraphExecDestroy");
-}
-
-// The management library, in the same file.
-int nvmlInit_v2() {
-  ++state.open_handles;
-  return static_cast<int>(answer("nvmlInit"));
-}
-int nvmlShutdown() {
-  return static_cast<int>(close("nvmlShutdown"));
-}
-int nvmlSystemGetDriverVersion(char* text, unsigned bytes) {
-  std::strncpy(text, "580.95.05", bytes);
-  return 0;
-}
-int nvmlDeviceGetHandleByUUID(const char*, void** device) {
-  *device = nullptr;
-  return static_cast<int>(answer("nvmlDeviceGetHandleByUUID"));
-}
-int nvmlDeviceGetEnforcedPowerLimit(void*, unsigned* milliwatts) {
-  *milliwatts = 700'000;
-  return static_cast<int>(answer("nvmlDeviceGetEnforcedPowerLimit"));
-}
-int nvmlDeviceGetMaxClockInfo(void*, unsigned clock, unsigned* megahertz) {
-  *megahertz = clock == 1 ? 1755 : 2600;
-  return 0;
 }
 
 }  // extern "C"

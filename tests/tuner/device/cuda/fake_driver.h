@@ -1,6 +1,7 @@
-// A stand-in for libcuda.so.1: a shared library with the same symbols, which does what a test tells
-// it and counts what is opened and closed. It shows what the code asks of the driver and what it
-// makes of the driver's answers; only a GPU shows what a GPU does. Used from one thread.
+// A stand-in for libcuda.so.1 and the management library: one shared library with the same symbols,
+// which does what a test tells it and counts what is opened and closed. It shows what the code asks
+// of the driver and what it makes of the driver's answers; only a GPU shows what a GPU does. Used
+// from one thread.
 #pragma once
 
 #include <cstdint>
@@ -33,6 +34,9 @@ struct FakeDriver {
   std::size_t argument_bytes = 8;
   std::string load_log;
   float elapsed_ms = 0;
+  unsigned sm_clock_mhz = 1980;  // now, as the management library says
+  unsigned memory_clock_mhz = 2619;
+  unsigned long long clock_reasons = 0;  // a set of NVML's bits
 
   // What it saw.
   std::map<std::string, int> calls;  // by function
@@ -41,10 +45,20 @@ struct FakeDriver {
   bool non_portable_cluster_allowed = false;
   bool recording = false;
   std::vector<FakeLaunch> launches;
+
+  // Counts the call and gives the result that is asked of it.
+  int answer(const std::string& function) {
+    ++calls[function];
+    const auto found = results.find(function);
+    return found == results.end() ? 0 : found->second;
+  }
 };
 
-// The path of the library, and the state of the one instance that is loaded, set back to the start.
+// The path of the library, those of two older management libraries (fake_old_management.cc), and
+// the state of the one instance that is loaded, set back to the start.
 std::string fake_driver_path();
+std::string fake_old_management_path();
+std::string fake_oldest_management_path();
 FakeDriver& fresh_fake_driver();
 
 }  // namespace normd
