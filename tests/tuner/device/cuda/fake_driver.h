@@ -19,6 +19,14 @@ struct FakeLaunch {
   bool while_recording = false;
 };
 
+// What is reserved and mapped of the GPU's virtual memory, by offset.
+struct FakeAddresses {
+  std::size_t reserved_bytes = 0;
+  int memories = 0;  // made and not released
+  std::map<std::uint64_t, std::size_t> mapped;
+  std::string misuse;  // what a driver would have refused
+};
+
 struct FakeDriver {
   // What it answers: numbers of CUresult, 0 for success.
   int version = 13000;
@@ -40,6 +48,7 @@ struct FakeDriver {
   bool non_portable_cluster_allowed = false;
   bool recording = false;
   std::vector<FakeLaunch> launches;
+  FakeAddresses addresses;
 };
 
 // The path of the library, and the state of the one instance that is loaded, set back to the start.
