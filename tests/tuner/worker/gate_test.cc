@@ -3,7 +3,9 @@
 // device, and for the first GPU.
 #include "tuner/worker/gate.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include "tests/tuner/worker/mutants.h"
 #include "tests/tuner/worker/test_worker.h"
@@ -143,6 +145,64 @@ TEST_F(Gate, a_mean_that_is_not_corrected_is_a_wrong_result) {
                                          "arguments.mean[row] = moments.mean * 1.00001f;"}});
 }
 
+// Every row past the first lies beyond 32 bits, of elements and of bytes. What is cut lands beside
+// the first row: another row is read then, or one is left out.
+TEST_F(Gate, a_row_offset_of_x_in_32_bits_is_a_wrong_result) {
+  for (const char* cut : {"static_cast<int>(row * stride)", "static_cast<unsigned>(row * stride)",
+                          "row * static_cast<int>(stride)"}) {
+    for (const DType dtype : {DType::fp32, DType::bf16}) {
+      expect_refused(Reason::wrong_result, {x_row_offset(cut)},
+                     problem_of(dtype, RowsLayout::strided));
+    }
+  }
+}
+
+TEST_F(Gate, a_row_offset_of_y_in_32_bits_is_an_unwritten_output) {
+  for (const char* cut : {"static_cast<int>(row * stride)", "static_cast<unsigned>(row * stride)",
+                          "row * static_cast<int>(stride)"}) {
+    for (const DType dtype : {DType::fp32, DType::bf16}) {
+      expect_refused(Reason::unwritten_output, {y_row_offset(cut)},
+                     problem_of(dtype, RowsLayout::strided));
+    }
+  }
+}
+
+bool says_once(const std::string& said) {
+  const std::string words = "row offsets beyond 32 bits are not checked";
+  const std::size_t at = said.find(words);
+  return at != std::string::npos && said.find(words, at + 1) == std::string::npos;
+}
+
+// As on a device without sparse memory, by a process that may not have so many addresses.
+void try_a_cut_offset_twice_with_few_addresses(const Problem& problem, const Binary& binary) {
+  const rlimit few{.rlim_cur = std::size_t{64} << 30, .rlim_max = std::size_t{64} << 30};
+  if (::setrlimit(RLIMIT_AS, &few) != 0) std::exit(2);
+  auto bench = TrialBench::open(test_device, testing::TempDir());
+  if (!bench) std::exit(3);
+  const Candidate candidate = candidate_of(problem);
+  const Launch launch = launch_of(candidate, problem, test_device_spec());
+  for (int time = 0; time < 2; ++time) {
+    if (!(*bench)->prepare(problem, {{1}, {problem.rows}}, Grade::exact)) std::exit(4);
+    const auto tried = (*bench)->try_candidate(0, candidate, binary, launch, false);
+    if (tried.verdict.kind != VerdictKind::measured) std::exit(5);
+  }
+  std::exit(0);
+}
+
+// The mutant passes then: nothing else in the gate exposes it.
+TEST_F(GateOnTheHost, where_there_is_no_sparse_memory_far_rows_are_left_out_and_that_is_said_once) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "the address sanitizer takes more addresses than this test leaves";
+#endif
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const Problem problem = problem_of(DType::fp32, RowsLayout::strided);
+  const auto binary = compile(
+      mutant(problem, candidate_of(problem), {x_row_offset("static_cast<int>(row * stride)")}));
+  ASSERT_TRUE(binary) << binary.error().message;
+  EXPECT_EXIT(try_a_cut_offset_twice_with_few_addresses(problem, *binary),
+              testing::ExitedWithCode(0), testing::Truly(says_once));
+}
+
 class Worker : public testing::Test {
  protected:
   void SetUp() override { test_device_spec(); }
@@ -162,7 +222,7 @@ class Worker : public testing::Test {
     EXPECT_TRUE(tried) << tried.error().message;
     return *tried;
   }
-  const Problem problem_ = problem_of();
+  Problem problem_ = problem_of();
   TrialWorker worker_{
       {.words = {test_worker()}}, std::string(test_device), testing::TempDir(), 3000ms};
 };
@@ -178,6 +238,17 @@ TEST_F(Worker, a_faulting_candidate_costs_one_worker_and_one_named_refusal) {
   const auto sample = worker_.sample({0, -1}, 0);
   ASSERT_TRUE(sample) << sample.error().message;
   EXPECT_GT(sample->front(), 0);
+}
+
+// From the third row on, packs of four cannot be counted in 32 bits.
+TEST_F(Worker, a_row_offset_in_packs_in_32_bits_costs_one_worker_and_one_named_refusal) {
+  problem_.rows_layout = RowsLayout::strided;
+  prepare();
+  const auto wild = tried(0, {x_row_offset("4LL * static_cast<int>(row * stride / 4)")});
+  EXPECT_EQ(wild.verdict.kind, VerdictKind::refused);
+  EXPECT_EQ(wild.verdict.reason, Reason::fault);
+  EXPECT_EQ(worker_.restarts(), 1);
+  EXPECT_EQ(tried(1, {}).verdict.kind, VerdictKind::measured);
 }
 
 TEST_F(Worker, a_hanging_candidate_costs_one_worker_and_one_named_refusal) {
