@@ -36,7 +36,7 @@ class BucketModes : public testing::Test {
   std::int64_t tunings() { return status_of(*stub_).counters().tunings(); }
 
   const TestDirectory directory_;
-  const DaemonProcess daemon_{directory_.path(), {.flags = {"--tuning-budget-ms=300"}}};
+  const DaemonProcess daemon_{directory_.path(), {.flags = {"--tuning-budget-ms=4000"}}};
   const std::unique_ptr<v1::Normd::Stub> stub_ = daemon_.stub();
 };
 

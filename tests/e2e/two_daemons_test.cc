@@ -21,7 +21,7 @@ class TwoDaemons : public testing::Test {
   std::unique_ptr<DaemonProcess> start(const TestDirectory& directory,
                                        DaemonOptions options = {}) const {
     options.flags.push_back("--store=" + store_);
-    options.flags.emplace_back("--tuning-budget-ms=300");
+    options.flags.emplace_back("--tuning-budget-ms=1000");
     return std::make_unique<DaemonProcess>(directory.path(), std::move(options));
   }
   static std::future<RunResult> ask(const DaemonProcess& daemon, std::int64_t columns) {

@@ -20,7 +20,7 @@ class TwoDevices : public testing::Test {
   const HeldCompilation held_;
   // Beside `host`, which is the first.
   const DaemonProcess daemon_{directory_.path(),
-                              {.flags = {"--devices=host:sm_90", "--tuning-budget-ms=300"},
+                              {.flags = {"--devices=host:sm_90", "--tuning-budget-ms=3000"},
                                .shell_prefix = held_.shell_prefix()}};
   const std::unique_ptr<v1::Normd::Stub> stub_ = daemon_.stub();
 };
