@@ -72,6 +72,8 @@ struct TuningQueue::State {
     }
     std::shared_ptr<Flight> flight = *next;
     queued.erase(next);
+    // Whom nobody waits behind need not be remembered.
+    if (queued.empty()) served.clear();
     ++served[flight->client];
     return flight;
   }

@@ -3,6 +3,7 @@
 #include <grpcpp/grpcpp.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include <string_view>
 
@@ -76,6 +77,8 @@ std::shared_ptr<grpc::Channel> make_channel(const std::string& target) {
   arguments.SetMaxReceiveMessageSize(static_cast<int>(limits::message_bytes_max));
   arguments.SetMaxSendMessageSize(static_cast<int>(limits::message_bytes_max));
   arguments.SetServiceConfigJSON(service_config);
+  // Over a Unix socket the daemon cannot tell its clients apart by anything else.
+  arguments.SetUserAgentPrefix("normd/" + std::to_string(::getpid()));
   arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 1);
   arguments.SetInt(GRPC_ARG_PER_RPC_RETRY_BUFFER_SIZE, retry_buffer_bytes);
   // A daemon on the same host is back within milliseconds; gRPC's default would wait a second.

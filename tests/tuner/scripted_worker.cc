@@ -61,12 +61,19 @@ class ScriptedWorker {
   Frame compile(const Frame& request) {
     const auto source = source_of(request);
     const auto action = misbehave("compile", source->digest);
+    if (action == "reject") {
+      return frame_of(Error{ErrorCode::invalid_argument, "kernel.cc:1: error: no such type", {}});
+    }
+    if (action == "no tool") {
+      return frame_of(Error{ErrorCode::failed_precondition, "no compiler", {}});
+    }
     Binary binary{.format = BinaryFormat::host_object,
                   .bytes = action == "same" ? "one for all" : "binary of " + source->digest,
                   .source_digest = source->digest,
                   .entry = source->entry,
                   .target = source->target,
-                  .compiler = std::string(compiler_version)};
+                  .compiler = std::string(compiler_version),
+                  .spill_bytes = action == "spill" ? 400 : 0};
     binary.digest = sha256_hex(binary.bytes);
     Frame frame{.verb = "binary"};
     put_binary(frame, binary);
@@ -82,6 +89,12 @@ class ScriptedWorker {
     tried.verdict.kind = VerdictKind::measured;
     if (action == "refuse") {
       tried.verdict = {.kind = VerdictKind::refused, .reason = Reason::wrong_result};
+    }
+    if (action == "over limit") {
+      tried.verdict = {.kind = VerdictKind::refused, .reason = Reason::load_error};
+    }
+    if (action == "no memory") {
+      tried.verdict = {.kind = VerdictKind::not_tried, .reason = Reason::out_of_memory};
     }
     return frame_of(tried);
   }

@@ -106,6 +106,24 @@ TEST_F(TunerTest, a_key_that_another_process_tunes_is_left_at_once_and_its_winne
   EXPECT_EQ(tuner->counters().tunings, 0);
 }
 
+// Two devices of one make are told apart by their identity, which no key holds.
+TEST_F(TunerTest, a_like_device_finds_the_winner_and_compiles_nothing) {
+  ASSERT_TRUE(tune(*make_tuner(*store_), request_of(100)));
+  Tuner other({.store = store_.get(),
+               .worker = worker(),
+               .device = "made up too",
+               .spec = spec_,
+               .identity = {.name = "made up", .uuid = "another", .ordinal = 1},
+               .compile_workers = 1,
+               .turn_directory = directory_ + "/turn",
+               .tuned_by = "test"});
+  const auto found = tune(other, request_of(100));
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_TRUE(found->from_store);
+  EXPECT_EQ(found->compiles, 0);
+  EXPECT_EQ(other.counters().tunings, 0);
+}
+
 TEST_F(TunerTest, a_waiting_tuner_ends_when_it_is_stopped) {
   const auto other_store = *Store::open(directory_ + "/store", Store::Mode::read_write);
   const auto lease = *other_store->try_lease(key_of(100), 10'000);

@@ -50,6 +50,15 @@ class Memory {
   virtual std::size_t bytes() const = 0;
 };
 
+// A part of an address space that has memory behind it.
+struct Stretch {
+  std::size_t offset = 0;
+  std::size_t bytes = 0;
+};
+// Stretches of one allocation begin at least so far apart, so that no two share a page on any
+// device.
+inline constexpr std::size_t stretch_distance_bytes = std::size_t{256} << 20;
+
 // One step of a Sequence. `arguments` is the kernel's argument struct, copied at once.
 struct KernelCall {
   Kernel* kernel = nullptr;
@@ -81,6 +90,11 @@ class Device {
   // Checks the binary's digest first: a difference is data_loss and nothing is loaded.
   virtual Result<std::unique_ptr<Kernel>> load(const Binary& binary, const Launch& launch) = 0;
   virtual Result<std::unique_ptr<Memory>> allocate(std::size_t bytes) = 0;
+  // Address space of which only the stretches, and what else lies on their pages, have memory
+  // behind them: whoever touches the rest faults. In order, stretch_distance_bytes apart.
+  // unimplemented: this device or its driver has no such memory, or no room for the addresses.
+  virtual Result<std::unique_ptr<Memory>> allocate_sparse(std::size_t bytes,
+                                                          std::span<const Stretch> stretches) = 0;
   // Host memory that copies fast (pinned, on a GPU); address() is a host address.
   virtual Result<std::unique_ptr<Memory>> allocate_staging(std::size_t bytes) = 0;
 

@@ -51,7 +51,7 @@ class Passage {
 
   Verdict run() {
     verdict_.kind = VerdictKind::measured;
-    (void)(mixed_rows() && sizes());
+    (void)(mixed_rows() && sizes() && far_rows());
     // What a refused candidate spoilt must not be laid at the next one's door. Where this fails the
     // device is lost, and the next call says so.
     if (verdict_.kind != VerdictKind::measured) {
@@ -88,11 +88,14 @@ class Passage {
 
   bool matches(const Workload& workload, std::int64_t rows, std::string_view where) {
     const auto record = workload.check(*parts_.checker, rows, tolerance_);
+    return within_bounds(record, where) &&
+           (&workload != parts_.sized || relative_l2_holds(*record, workload.problem(), rows));
+  }
+
+  bool within_bounds(const Result<CheckRecord>& record, std::string_view where) {
     if (!record) return set(from_error(record.error()));
     verdict_.error_over_bound = std::max(verdict_.error_over_bound, record->error_over_bound);
-    if (record->failures == 0) {
-      return &workload != parts_.sized || relative_l2_holds(*record, workload.problem(), rows);
-    }
+    if (record->failures == 0) return true;
     // Poison is a NaN: a NaN where a number belongs was most likely never written.
     const bool unwritten = std::isnan(record->got) && !std::isnan(record->expected);
     return set(refused(unwritten ? Reason::unwritten_output : Reason::wrong_result,
@@ -198,6 +201,20 @@ class Passage {
       if (!ok(sized.poison_outputs()) || !launch(sized.arguments(rows))) return false;
       if (!guards_hold(sized, where) || !inputs_hold(sized, where)) return false;
       if (!matches(sized, rows, where)) return false;
+    }
+    return true;
+  }
+
+  // Also on few blocks, for there a block goes on from row to row by itself.
+  bool far_rows() {
+    if (parts_.far == nullptr) return true;
+    for (Kernel* kernel : {&kernel_, on_few_blocks_}) {
+      if (kernel == nullptr) continue;
+      if (!ok(parts_.far->lay()) || !launch(*kernel, parts_.far->arguments())) return false;
+      if (!within_bounds(parts_.far->check(*parts_.checker, tolerance_),
+                         "rows 2^32 elements apart")) {
+        return false;
+      }
     }
     return true;
   }

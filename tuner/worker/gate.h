@@ -1,12 +1,14 @@
 // The gate before the clock: no candidate is timed, stored or served before its output has matched
 // the float64 reference on hard data, again with the same bits on the whole grid, on a few blocks
-// and in place, with guards, gaps and inputs untouched. Belongs to its Device's thread.
+// and in place, with guards, gaps and inputs untouched, and where rows lie beyond 32 bits. Belongs
+// to its Device's thread.
 #pragma once
 
 #include <vector>
 
 #include "tuner/device/device.h"
 #include "tuner/trial.h"
+#include "tuner/worker/far_rows.h"
 #include "tuner/worker/workload.h"
 
 namespace normd {
@@ -22,6 +24,7 @@ struct GateParts {
   Workload* kinds = nullptr;
   std::vector<std::int64_t> sized_rows;      // the bucket's measured rows
   Workload* sized = nullptr;                 // holds at least the largest of them
+  FarRows* far = nullptr;                    // null: rows are contiguous, or the device has none
   const GuardedMemory* workspace = nullptr;  // the candidate's, zeroed; null where it needs none
 };
 

@@ -5,14 +5,24 @@
 namespace normd {
 namespace {
 
+// In elements, what keeps rows aligned to the problem's class.
+std::int64_t alignment_step(const Problem& problem, DType dtype) {
+  return std::max<std::int64_t>(1, problem.align_bytes / static_cast<int>(size_bytes(dtype)));
+}
+
 // A stride for strided rows that is longer than the row by `steps` alignment steps.
 RowSpan padded_span(const Problem& problem, DType dtype, int steps) {
   RowSpan span{.dtype = dtype, .columns = problem.columns, .stride = problem.columns};
   if (problem.rows_layout == RowsLayout::contiguous) return span;
-  const auto size = static_cast<std::int64_t>(size_bytes(dtype));
-  const std::int64_t step = std::max<std::int64_t>(1, problem.align_bytes / size);
+  const std::int64_t step = alignment_step(problem, dtype);
   span.stride = (problem.columns + step - 1) / step * step + steps * step;
   return span;
+}
+
+RowSpan far_span(const Problem& problem, DType dtype, int steps) {
+  return {.dtype = dtype,
+          .columns = problem.columns,
+          .stride = (std::int64_t{1} << 32) + steps * alignment_step(problem, dtype)};
 }
 
 }  // namespace
@@ -35,6 +45,10 @@ bool RowSpan::gaps_hold(const std::vector<char>& span, std::int64_t rows,
 
 BufferSpans buffer_spans(const Problem& problem) {
   return {.x = padded_span(problem, problem.x, 1), .y = padded_span(problem, problem.y, 2)};
+}
+
+BufferSpans far_spans(const Problem& problem) {
+  return {.x = far_span(problem, problem.x, 1), .y = far_span(problem, problem.y, 2)};
 }
 
 }  // namespace normd

@@ -29,4 +29,8 @@ struct BufferSpans {
 };
 BufferSpans buffer_spans(const Problem& problem);
 
+// Strided rows whose strides are as little above 2^32 elements. In 32 bits, elements or bytes, the
+// offset of a row is that of another place a few steps behind the first row's begin.
+BufferSpans far_spans(const Problem& problem);
+
 }  // namespace normd

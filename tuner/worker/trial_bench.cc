@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 
 #include "kernels/catalog.h"
 #include "kernels/check.h"
@@ -59,6 +60,7 @@ Result<std::unique_ptr<TrialBench>> TrialBench::open(std::string_view device_nam
 void TrialBench::clear() {
   stopwatches_.clear();
   candidates_.clear();
+  far_.reset();
   kinds_.reset();
   sized_.reset();
   sweep_.reset();
@@ -87,6 +89,7 @@ Result<void> TrialBench::prepare(const Problem& problem, const std::vector<Measu
   if (!sized_workload) return fail(std::move(sized_workload.error()));
   kinds_ = std::move(*kinds_workload);
   sized_ = std::move(*sized_workload);
+  if (auto done = prepare_far_rows(); !done) return done;
   sweep_.emplace(*device_, comparer_);
   for (const MeasuredEdge& edge : edges) {
     auto stopwatch =
@@ -97,11 +100,27 @@ Result<void> TrialBench::prepare(const Problem& problem, const std::vector<Measu
   return {};
 }
 
+Result<void> TrialBench::prepare_far_rows() {
+  if (problem_.rows_layout != RowsLayout::strided || far_rows_missing_) return {};
+  auto far = FarRows::make(*device_, *kinds_);
+  if (far) {
+    far_.emplace(std::move(*far));
+  } else if (far.error().code == ErrorCode::unimplemented) {
+    far_rows_missing_ = true;
+    std::fprintf(stderr, "normd worker: row offsets beyond 32 bits are not checked: %s\n",
+                 far.error().message.c_str());
+  } else {
+    return fail(std::move(far.error()));
+  }
+  return {};
+}
+
 Result<TrialBench::LoadedCandidate> TrialBench::load(const Binary& binary, const Launch& launch) {
   auto kernel = device_->load(binary, launch);
   if (!kernel) return fail(std::move(kernel.error()));
   LoadedCandidate loaded{.kernel = std::move(*kernel), .workspace = std::nullopt};
-  const std::int64_t rows = std::max(kinds_->problem().rows, sized_->problem().rows);
+  const std::int64_t rows =
+      std::max({kinds_->problem().rows, sized_->problem().rows, far_rows_count});
   const std::size_t bytes = workspace_bytes(launch, rows);
   if (bytes == 0) return loaded;
   auto workspace = GuardedMemory::make(*device_, bytes, workspace_align_bytes);
@@ -123,6 +142,7 @@ Verdict TrialBench::pass_gate(const Candidate& candidate, const LoadedCandidate&
                         .kinds = &*kinds_,
                         .sized_rows = rows_,
                         .sized = &*sized_,
+                        .far = far_ ? &*far_ : nullptr,
                         .workspace = loaded.workspace ? &*loaded.workspace : nullptr};
   return run_gate(parts, *loaded.kernel, on_few_blocks, tolerance);
 }
@@ -189,6 +209,7 @@ double bench_bytes(const Problem& problem, const std::vector<MeasuredEdge>& edge
   double bytes = 2 * workload_bytes(mixed) +
                  workload_bytes(sized_problem(problem, rows_of(edges))) +
                  2.0 * static_cast<double>(spec.l2_bytes);
+  if (problem.rows_layout == RowsLayout::strided) bytes += far_rows_bytes(problem);
   for (const MeasuredEdge& edge : edges) {
     bytes += stopwatch_bytes(at_rows(problem, edge.rows), edge.cache, spec);
   }

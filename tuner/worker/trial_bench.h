@@ -60,6 +60,7 @@ class TrialBench {
 
   void clear();
   Result<double> sample_ns(int number, std::size_t edge);
+  Result<void> prepare_far_rows();  // where rows are strided and the device can
   Result<LoadedCandidate> load(const Binary& binary, const Launch& launch);
   Verdict pass_gate(const Candidate& candidate, const LoadedCandidate& loaded,
                     Kernel* on_few_blocks);
@@ -70,6 +71,8 @@ class TrialBench {
   std::unique_ptr<Kernel> checker_;
   // In this order: stopwatches hold sequences of kernels, so they go first.
   std::optional<Workload> kinds_, sized_;
+  std::optional<FarRows> far_;     // rows of kinds_
+  bool far_rows_missing_ = false;  // this device has none, which was said
   std::map<int, LoadedCandidate> candidates_;
   std::optional<CacheSweep> sweep_;
   std::vector<Stopwatch> stopwatches_;  // one per edge

@@ -2,19 +2,11 @@
 
 #include <algorithm>
 
-#include "kernels/catalog.h"
 #include "kernels/check.h"
 #include "tuner/worker/input_data.h"
+#include "tuner/worker/row_check.h"
 
 namespace normd {
-namespace {
-
-// The checker's grid is bounded by its Launch.
-std::int64_t records_max() {
-  return grid_blocks(check_rows_launch(), std::int64_t{1} << 40);
-}
-
-}  // namespace
 
 Workload::Workload(Device& device, ByteComparer& comparer, const Problem& problem)
     : device_(&device), comparer_(&comparer), problem_(problem), spans_(buffer_spans(problem)) {
@@ -53,7 +45,7 @@ Result<void> Workload::allocate(std::uint64_t seed) {
   if (done && wants_mean(problem_.stats)) done = make(mean_, rows_bytes, 4);
   if (done && wants_rstd(problem_.stats)) done = make(rstd_, rows_bytes, 4);
   if (!done) return done;
-  auto records = device_->allocate(static_cast<std::size_t>(records_max()) * sizeof(CheckRecord));
+  auto records = device_->allocate(check_records_bytes());
   if (!records) return fail(std::move(records.error()));
   records_ = std::move(*records);
   return {};
@@ -153,48 +145,7 @@ Result<void> Workload::copy_x_into_y() {
 
 Result<CheckRecord> Workload::check(Kernel& checker, std::int64_t rows,
                                     const Tolerance& tolerance) const {
-  const NormArguments ran = arguments(rows);
-  const CheckArguments arguments{
-      .x = ran.x,
-      .gamma = ran.gamma,
-      .beta = ran.beta,
-      .y = ran.y,
-      .mean = ran.mean,
-      .rstd = ran.rstd,
-      .records = static_cast<CheckRecord*>(records_->address()),
-      .rows = rows,
-      .columns = ran.columns,
-      .x_row_stride = ran.x_row_stride,
-      .y_row_stride = ran.y_row_stride,
-      .sequential_adds =
-          tolerance.grade == Grade::exact ? 0.0 : static_cast<double>(tolerance.sequential_adds),
-      .epsilon = ran.epsilon,
-      .flags = ran.flags};
-  const auto blocks = static_cast<std::size_t>(grid_blocks(checker.launch(), rows));
-  std::vector<CheckRecord> records(blocks);
-  auto done = device_->launch({&checker, bytes_of(arguments), rows});
-  if (done) {
-    done = device_->copy_out(records.data(), records_->address(), blocks * sizeof(CheckRecord));
-  }
-  if (!done) return fail(std::move(done.error()));
-
-  CheckRecord all = records.front();
-  for (std::size_t i = 1; i < records.size(); ++i) {
-    const CheckRecord& one = records[i];
-    const CheckRecord& worse = one.error_over_bound > all.error_over_bound ? one : all;
-    const CheckRecord sums{.failures = all.failures + one.failures,
-                           .row = worse.row,
-                           .column = worse.column,
-                           .got = worse.got,
-                           .expected = worse.expected,
-                           .bound = worse.bound,
-                           .error_over_bound = worse.error_over_bound,
-                           .error_max = std::max(all.error_max, one.error_max),
-                           .error_square_sum = all.error_square_sum + one.error_square_sum,
-                           .square_sum = all.square_sum + one.square_sum};
-    all = sums;
-  }
-  return all;
+  return check_rows(*device_, checker, arguments(rows), *records_, tolerance);
 }
 
 Result<std::string> Workload::damaged_guard() const {

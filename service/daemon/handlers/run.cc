@@ -3,6 +3,7 @@
 #include <chrono>
 #include <memory>
 
+#include "service/daemon/caller.h"
 #include "service/daemon/core.h"
 #include "service/daemon/run_message.h"
 #include "service/daemon/unary_call.h"
@@ -114,7 +115,7 @@ grpc::ServerUnaryReactor* run(Core& core, grpc::CallbackServerContext* context,
   // tensors longer than that.
   Result<void> started =
       validate(core, std::move(const_cast<grpc::ByteBuffer&>(*request)), *running);
-  running->resolve.client = context->peer();
+  running->resolve.client = caller_of(*context);
   if (started && running->resolve.problem.rows == 0) {
     reply(core, *running, {.origin = Origin::none});
   } else if (started) {

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "kernels/catalog.h"
+#include "service/daemon/caller.h"
 #include "service/daemon/core.h"
 #include "service/daemon/tune_stream.h"
 #include "service/daemon/wire.h"
@@ -129,7 +130,7 @@ grpc::ServerWriteReactor<grpc::ByteBuffer>* tune(Core& core, grpc::CallbackServe
     stream->refuse(ask.error());
     return stream.get();
   }
-  ask->client = context->peer();
+  ask->client = caller_of(*context);
   const bool posted =
       core.control().post([&core, stream, ask = std::move(*ask)] { start(core, ask, stream); });
   if (!posted) stream->refuse({ErrorCode::resource_exhausted, "too many calls at once", {}});

@@ -35,6 +35,18 @@ grpc::Status echo(const v1::RunRequest& request, v1::RunResponse* response) {
   return grpc::Status::OK;
 }
 
+TEST(Client, it_names_its_process_so_that_the_daemon_can_be_fair) {
+  FakeDaemon daemon;
+  daemon.on_run = echo;
+  daemon.start();
+  Result<Client> client = Client::connect(daemon.socket());
+  ASSERT_TRUE(client) << client.error().message;
+  const std::vector<float> x = {1, 2};
+  ASSERT_TRUE(client->run({.rows = 1, .columns = 2, .x = array_of(x)}));
+  EXPECT_TRUE(daemon.user_agent.starts_with("normd/" + std::to_string(getpid()) + " "))
+      << daemon.user_agent;
+}
+
 TEST(Client, a_run_carries_every_field_there_and_back) {
   FakeDaemon daemon;
   v1::RunRequest seen;

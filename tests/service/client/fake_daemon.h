@@ -26,6 +26,7 @@ class FakeDaemon final : public v1::Normd::Service {
   std::function<grpc::Status(const v1::ForgetRequest&, v1::ForgetResponse*)> on_forget;
   v1::GetStatusResponse status;
   std::atomic<int> runs = 0;
+  std::string user_agent;  // of the last Run
 
   FakeDaemon() : directory_(std::filesystem::temp_directory_path() / unique_name()) {
     std::filesystem::create_directory(directory_);
@@ -51,9 +52,13 @@ class FakeDaemon final : public v1::Normd::Service {
     server_.reset();
   }
 
-  grpc::Status Run(grpc::ServerContext*, const v1::RunRequest* request,
+  grpc::Status Run(grpc::ServerContext* context, const v1::RunRequest* request,
                    v1::RunResponse* response) override {
     ++runs;
+    const auto agent = context->client_metadata().find("user-agent");
+    if (agent != context->client_metadata().end()) {
+      user_agent.assign(agent->second.data(), agent->second.size());
+    }
     return on_run(*request, response);
   }
   grpc::Status Tune(grpc::ServerContext*, const v1::TuneRequest* request,

@@ -26,6 +26,7 @@ class FakeDaemon(normd_pb2_grpc.NormdServicer):
 
     def Run(self, request, context):
         self.seen = request
+        self.user_agent = dict(context.invocation_metadata())["user-agent"]
         self.runs += 1
         if self.runs <= self.unavailable_times:
             context.abort(grpc.StatusCode.UNAVAILABLE, "starting")
@@ -68,6 +69,7 @@ def test_an_array_goes_there_and_comes_back_in_its_shape_and_dtype(daemon):
     gamma = numpy.ones(4, "float32")
     y = normd.Client(daemon.socket).layer_norm(x, gamma, epsilon=1e-3, policy="wait")
     assert y.dtype == x.dtype and (y == x).all() and y.flags.writeable
+    assert daemon.user_agent.endswith(f" normd-python/{os.getpid()}")
     problem = daemon.seen.problem
     assert (problem.rows, problem.columns) == (6, 4)
     assert (problem.x_dtype, problem.y_dtype) == (pb.DTYPE_FP16, pb.DTYPE_FP16)

@@ -41,6 +41,22 @@ TEST(HostDeviceTest, the_grid_follows_from_the_rows_and_the_launch) {
   EXPECT_EQ(y[3 * 96], 0.0f);  // no fourth block
 }
 
+TEST(HostDeviceTest, sparse_memory_holds_bytes_in_its_stretches_and_faults_elsewhere) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto device = host_device();
+  constexpr std::size_t distance = std::size_t{1} << 34;
+  const Stretch stretches[] = {{100, 5000}, {100 + distance, 5000}};
+  const auto memory = device->allocate_sparse(distance + 5100, stretches);
+  ASSERT_TRUE(memory) << memory.error().message;
+  auto* begin = static_cast<unsigned char*>((*memory)->address());
+  for (const Stretch& stretch : stretches) {
+    unsigned char* at = begin + stretch.offset;
+    ASSERT_TRUE(device->fill(at, 7, stretch.bytes));
+    EXPECT_EQ(at[0] + at[stretch.bytes - 1], 14);
+  }
+  EXPECT_DEATH(*static_cast<volatile unsigned char*>(begin + distance / 2) = 1, "");
+}
+
 TEST(HostDeviceTest, no_rows_launch_nothing) {
   const auto device = host_device();
   const auto y = outputs_of(*device, *binary, {.entry = "geometry", .block = 96, .rows = 0}, 96);

@@ -1,20 +1,18 @@
-// The gate and the worker against kernels that are wrong on purpose: each mutant is a real template
+// The gate against kernels that are wrong on purpose: each mutant is a real template
 // text with one change. None may pass, each leaves its own reason. Built twice: for the host
 // device, and for the first GPU.
 #include "tuner/worker/gate.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include "tests/tuner/worker/mutants.h"
-#include "tests/tuner/worker/test_worker.h"
 #include "tuner/compiler/compiler.h"
-#include "tuner/trial_worker.h"
 #include "tuner/worker/trial_bench.h"
 
 namespace normd {
 namespace {
-
-using namespace std::chrono_literals;
 
 class Gate : public testing::Test {
  protected:
@@ -143,86 +141,62 @@ TEST_F(Gate, a_mean_that_is_not_corrected_is_a_wrong_result) {
                                          "arguments.mean[row] = moments.mean * 1.00001f;"}});
 }
 
-class Worker : public testing::Test {
- protected:
-  void SetUp() override { test_device_spec(); }
-
-  void prepare() {
-    const auto prepared = worker_.prepare(problem_, {{1}, {problem_.rows}}, Grade::exact);
-    ASSERT_TRUE(prepared) << prepared.error().message;
+// Every row past the first lies beyond 32 bits, of elements and of bytes. What is cut lands beside
+// the first row: another row is read then, or one is left out.
+TEST_F(Gate, a_row_offset_of_x_in_32_bits_is_a_wrong_result) {
+  for (const char* cut : {"static_cast<int>(row * stride)", "static_cast<unsigned>(row * stride)",
+                          "row * static_cast<int>(stride)"}) {
+    for (const DType dtype : {DType::fp32, DType::bf16}) {
+      expect_refused(Reason::wrong_result, {x_row_offset(cut)},
+                     problem_of(dtype, RowsLayout::strided));
+    }
   }
-  TrialBench::Tried tried(int number, const std::vector<Change>& changes) {
-    const Candidate candidate = candidate_of(problem_);
-    auto binary = compile(mutant(problem_, candidate, changes));
-    EXPECT_TRUE(binary) << binary.error().message;
-    auto tried = worker_.try_candidate(
-        number, {.candidate = candidate,
-                 .binary = *binary,
-                 .launch = launch_of(candidate, problem_, test_device_spec())});
-    EXPECT_TRUE(tried) << tried.error().message;
-    return *tried;
+}
+
+TEST_F(Gate, a_row_offset_of_y_in_32_bits_is_an_unwritten_output) {
+  for (const char* cut : {"static_cast<int>(row * stride)", "static_cast<unsigned>(row * stride)",
+                          "row * static_cast<int>(stride)"}) {
+    for (const DType dtype : {DType::fp32, DType::bf16}) {
+      expect_refused(Reason::unwritten_output, {y_row_offset(cut)},
+                     problem_of(dtype, RowsLayout::strided));
+    }
   }
-  const Problem problem_ = problem_of();
-  TrialWorker worker_{
-      {.words = {test_worker()}}, std::string(test_device), testing::TempDir(), 3000ms};
-};
-
-TEST_F(Worker, a_faulting_candidate_costs_one_worker_and_one_named_refusal) {
-  prepare();
-  EXPECT_EQ(tried(0, {}).verdict.kind, VerdictKind::measured);
-  const auto faulty = tried(1, at_the_start("*(volatile int*)8 = 1;"));
-  EXPECT_EQ(faulty.verdict.kind, VerdictKind::refused);
-  EXPECT_EQ(faulty.verdict.reason, Reason::fault);
-  EXPECT_EQ(worker_.restarts(), 1);
-  // The candidate that had passed is loaded again and can be timed.
-  const auto sample = worker_.sample({0, -1}, 0);
-  ASSERT_TRUE(sample) << sample.error().message;
-  EXPECT_GT(sample->ns.front(), 0);
 }
 
-TEST_F(Worker, a_hanging_candidate_costs_one_worker_and_one_named_refusal) {
-  prepare();
-  const auto hung = tried(
-      0, at_the_start("while (*static_cast<const volatile unsigned char*>(arguments.x) < 256) {}"));
-  EXPECT_EQ(hung.verdict.kind, VerdictKind::refused);
-  EXPECT_EQ(hung.verdict.reason, Reason::timeout);
-  EXPECT_EQ(worker_.restarts(), 1);
-  EXPECT_EQ(tried(1, {}).verdict.kind, VerdictKind::measured);
+bool says_once(const std::string& said) {
+  const std::string words = "row offsets beyond 32 bits are not checked";
+  const std::size_t at = said.find(words);
+  return at != std::string::npos && said.find(words, at + 1) == std::string::npos;
 }
 
-TEST_F(Worker, a_launch_over_a_limit_is_refused_and_the_worker_lives_on) {
-  prepare();
-  const Candidate candidate = candidate_of(problem_);
-  auto binary = compile(mutant(problem_, candidate, {}));
-  ASSERT_TRUE(binary);
-  Launch launch = launch_of(candidate, problem_, test_device_spec());
-  launch.shared_bytes = 10 << 20;
-  const auto tried =
-      worker_.try_candidate(0, {.candidate = candidate, .binary = *binary, .launch = launch});
-  ASSERT_TRUE(tried);
-  EXPECT_EQ(tried->verdict.kind, VerdictKind::refused);
-  EXPECT_EQ(worker_.restarts(), 0);
+// As on a device without sparse memory, by a process that may not have so many addresses.
+void try_a_cut_offset_twice_with_few_addresses(const Problem& problem, const Binary& binary) {
+  const rlimit few{.rlim_cur = std::size_t{64} << 30, .rlim_max = std::size_t{64} << 30};
+  if (::setrlimit(RLIMIT_AS, &few) != 0) std::exit(2);
+  auto bench = TrialBench::open(test_device, testing::TempDir());
+  if (!bench) std::exit(3);
+  const Candidate candidate = candidate_of(problem);
+  const Launch launch = launch_of(candidate, problem, test_device_spec());
+  for (int time = 0; time < 2; ++time) {
+    if (!(*bench)->prepare(problem, {{1}, {problem.rows}}, Grade::exact)) std::exit(4);
+    const auto tried = (*bench)->try_candidate(0, candidate, binary, launch, false);
+    if (tried.verdict.kind != VerdictKind::measured) std::exit(5);
+  }
+  std::exit(0);
 }
 
-TEST_F(Worker, a_binary_whose_bytes_changed_is_refused_before_it_is_loaded) {
-  prepare();
-  const Candidate candidate = candidate_of(problem_);
-  auto binary = compile(mutant(problem_, candidate, {}));
-  ASSERT_TRUE(binary);
-  binary->bytes[binary->bytes.size() / 2] ^= 1;
-  const auto tried =
-      worker_.try_candidate(0, {.candidate = candidate,
-                                .binary = *binary,
-                                .launch = launch_of(candidate, problem_, test_device_spec())});
-  ASSERT_TRUE(tried);
-  EXPECT_EQ(tried->verdict.reason, Reason::load_error);
-}
-
-TEST_F(Worker, a_device_that_is_not_there_is_an_error_in_words) {
-  TrialWorker worker({.words = {test_worker()}}, "GPU-00000000-none", testing::TempDir());
-  const auto prepared = worker.prepare(problem_, {{1}}, Grade::exact);
-  ASSERT_FALSE(prepared);
-  EXPECT_NE(prepared.error().message.find("GPU-00000000-none"), std::string::npos);
+// The mutant passes then: nothing else in the gate exposes it.
+TEST_F(GateOnTheHost, where_there_is_no_sparse_memory_far_rows_are_left_out_and_that_is_said_once) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "the address sanitizer takes more addresses than this test leaves";
+#endif
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const Problem problem = problem_of(DType::fp32, RowsLayout::strided);
+  const auto binary = compile(
+      mutant(problem, candidate_of(problem), {x_row_offset("static_cast<int>(row * stride)")}));
+  ASSERT_TRUE(binary) << binary.error().message;
+  EXPECT_EXIT(try_a_cut_offset_twice_with_few_addresses(problem, *binary),
+              testing::ExitedWithCode(0), testing::Truly(says_once));
 }
 
 }  // namespace

@@ -26,6 +26,16 @@ inline const std::vector<Change> wrong_epsilon = {
     {"const float v = count.divide(found.squares) + epsilon;",
      "const float v = count.divide(found.squares) + 1.01f * epsilon;"}};
 
+// Where a row of x or of y begins, another way.
+inline Change x_row_offset(const std::string& elements) {
+  return {"static_cast<const x_type*>(arguments.x) + row * stride",
+          "static_cast<const x_type*>(arguments.x) + " + elements};
+}
+inline Change y_row_offset(const std::string& elements) {
+  return {"static_cast<y_type*>(arguments.y) + row * stride",
+          "static_cast<y_type*>(arguments.y) + " + elements};
+}
+
 // By every thread that has a row, before anything else.
 inline std::vector<Change> at_the_start(const std::string& statement) {
   const std::string before = "  Rows rows{arguments, {member}, row};\n";

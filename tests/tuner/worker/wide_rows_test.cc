@@ -9,24 +9,40 @@
 namespace normd {
 namespace {
 
-TEST(wide_rows, the_widest_rows_stay_within_the_memory_of_a_tuning) {
+void expect_within_the_memory_of_a_tuning(Problem problem) {
   const DeviceSpec& spec = test_device_spec();
+  for (const std::int64_t rows : {1, 2, 100}) {
+    problem.rows = rows;
+    const auto bucket = row_bucket(problem, spec, BucketMode::bucketed);
+    // What is measured at most, for whatever rows were asked: see row_bucket.h.
+    if (rows > 2 && bucket.rows_min == rows) continue;
+    EXPECT_LE(bench_bytes(problem, measured_edges(problem, spec, bucket), spec),
+              static_cast<double>(limits::tuning_memory_bytes_max))
+        << to_text(problem);
+    EXPECT_GE(kinds_rows(problem, spec), 3) << to_text(problem);
+  }
+}
+
+TEST(wide_rows, the_widest_rows_stay_within_the_memory_of_a_tuning) {
   for (const DType x : all_dtypes) {
     for (const DType y : all_dtypes) {
       for (std::int64_t columns = 1; columns <= limits::columns_max; columns *= 2) {
-        for (const std::int64_t rows : {1, 2, 100}) {
-          const Problem problem{.rows = rows, .columns = columns, .x = x, .y = y};
-          const auto bucket = row_bucket(problem, spec, BucketMode::bucketed);
-          // What is measured at most, for whatever rows were asked: see row_bucket.h.
-          if (rows > 2 && bucket.rows_min == rows) continue;
-          EXPECT_LE(bench_bytes(problem, measured_edges(problem, spec, bucket), spec),
-                    static_cast<double>(limits::tuning_memory_bytes_max))
-              << to_text(problem);
-          EXPECT_GE(kinds_rows(problem, spec), 3) << to_text(problem);
+        for (const RowsLayout layout : {RowsLayout::contiguous, RowsLayout::strided}) {
+          expect_within_the_memory_of_a_tuning(
+              {.columns = columns, .x = x, .y = y, .rows_layout = layout});
         }
       }
     }
   }
+}
+
+// x and y, nine times each.
+TEST(wide_rows, rows_that_lie_far_apart_count_towards_the_memory_of_a_tuning) {
+  const DeviceSpec& spec = test_device_spec();
+  Problem problem{.rows = 1, .columns = limits::columns_max};
+  const double contiguous = bench_bytes(problem, {{1}}, spec);
+  problem.rows_layout = RowsLayout::strided;
+  EXPECT_GT(bench_bytes(problem, {{1}}, spec), contiguous + 9 * workload_bytes(problem) - 1000);
 }
 
 TEST(wide_rows, mixed_rows_count_towards_the_memory_of_a_tuning) {

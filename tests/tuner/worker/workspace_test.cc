@@ -9,10 +9,17 @@
 namespace normd {
 namespace {
 
-const Problem problem{.rows = 40, .columns = 8192, .gamma = DType::fp32, .stats = Stats::mean_rstd};
+Problem problem_with(RowsLayout layout) {
+  return {.rows = 40,
+          .columns = 8192,
+          .gamma = DType::fp32,
+          .stats = Stats::mean_rstd,
+          .rows_layout = layout,
+          .align_bytes = 16};
+}
 
 // With several rows at once in each block.
-Candidate candidate_with_workspace(const std::string& template_name) {
+Candidate candidate_with_workspace(const std::string& template_name, const Problem& problem) {
   for (const Candidate& candidate :
        enumerate(*find_template(template_name), problem, test_device_spec())) {
     if (candidate.value("rows_per_block") == 2 &&
@@ -27,24 +34,26 @@ class WorkspaceTest : public testing::Test {
  protected:
   void SetUp() override { open("grid_pipeline"); }
 
-  void open(const std::string& template_name) {
-    candidate_ = candidate_with_workspace(template_name);
+  void open(const std::string& template_name, RowsLayout layout = RowsLayout::contiguous) {
+    problem_ = problem_with(layout);
+    candidate_ = candidate_with_workspace(template_name, problem_);
     if (candidate_.values.empty()) GTEST_SKIP() << "this device has no bulk copies";
     auto bench = TrialBench::open(test_device, testing::TempDir());
     ASSERT_TRUE(bench) << bench.error().message;
     bench_ = std::move(*bench);
-    const auto prepared = bench_->prepare(problem, {{1}, {problem.rows}}, Grade::exact);
+    const auto prepared = bench_->prepare(problem_, {{1}, {problem_.rows}}, Grade::exact);
     ASSERT_TRUE(prepared) << prepared.error().message;
   }
 
   Verdict verdict_of(const std::vector<Change>& changes) {
-    const auto binary = compile(mutant(problem, candidate_, changes));
+    const auto binary = compile(mutant(problem_, candidate_, changes));
     EXPECT_TRUE(binary) << binary.error().message;
-    const Launch launch = launch_of(candidate_, problem, test_device_spec());
+    const Launch launch = launch_of(candidate_, problem_, test_device_spec());
     EXPECT_GT(launch.workspace_bytes, 0);
     return bench_->try_candidate(0, candidate_, *binary, launch, false).verdict;
   }
 
+  Problem problem_;
   Candidate candidate_;
   std::unique_ptr<TrialBench> bench_;
 };
@@ -68,6 +77,13 @@ TEST_P(EveryWorkspaceTest, lasts_through_the_gate_and_all_samples) {
       EXPECT_GT(timed->ns.front(), 0);
     }
   }
+}
+
+// A few of them lie 2^32 elements apart.
+TEST_P(EveryWorkspaceTest, serves_strided_rows) {
+  ASSERT_NO_FATAL_FAILURE(open(GetParam(), RowsLayout::strided));
+  const Verdict verdict = verdict_of({});
+  EXPECT_EQ(verdict.kind, VerdictKind::measured) << verdict.detail;
 }
 
 TEST_F(WorkspaceTest, a_write_beyond_the_workspace_is_refused) {

@@ -19,6 +19,7 @@ class CudaContext {
   ~CudaContext();
 
   const Driver& driver() const { return *driver_; }
+  CUdevice device() const { return device_; }
   CUstream stream() const { return stream_; }
 
   // A thread may own several devices, so every call first says whose turn it is.

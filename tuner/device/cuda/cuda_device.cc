@@ -6,6 +6,7 @@
 #include "tuner/device/cuda/cuda_kernel.h"
 #include "tuner/device/cuda/cuda_memory.h"
 #include "tuner/device/cuda/cuda_sequence.h"
+#include "tuner/device/cuda/sparse_memory.h"
 
 namespace normd {
 namespace {
@@ -38,6 +39,11 @@ Result<std::unique_ptr<Kernel>> CudaDevice::load(const Binary& binary, const Lau
 
 Result<std::unique_ptr<Memory>> CudaDevice::allocate(std::size_t bytes) {
   return allocate_cuda_memory(context_, bytes);
+}
+
+Result<std::unique_ptr<Memory>> CudaDevice::allocate_sparse(std::size_t bytes,
+                                                            std::span<const Stretch> stretches) {
+  return allocate_sparse_memory(context_, bytes, stretches);
 }
 
 Result<std::unique_ptr<Memory>> CudaDevice::allocate_staging(std::size_t bytes) {

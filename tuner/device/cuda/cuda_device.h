@@ -22,6 +22,8 @@ class CudaDevice final : public Device {
 
   Result<std::unique_ptr<Kernel>> load(const Binary& binary, const Launch& launch) override;
   Result<std::unique_ptr<Memory>> allocate(std::size_t bytes) override;
+  Result<std::unique_ptr<Memory>> allocate_sparse(std::size_t bytes,
+                                                  std::span<const Stretch> stretches) override;
   Result<std::unique_ptr<Memory>> allocate_staging(std::size_t bytes) override;
 
   Result<void> copy_in(void* device_to, const void* host_from, std::size_t bytes) override;

@@ -48,6 +48,14 @@ namespace normd {
   F(launch_kernel, cuLaunchKernelEx, "cuLaunchKernelEx")                                \
   F(memory_allocate, cuMemAlloc, "cuMemAlloc_v2")                                       \
   F(memory_free, cuMemFree, "cuMemFree_v2")                                             \
+  F(memory_granularity, cuMemGetAllocationGranularity, "cuMemGetAllocationGranularity") \
+  F(memory_create, cuMemCreate, "cuMemCreate")                                          \
+  F(memory_release, cuMemRelease, "cuMemRelease")                                       \
+  F(memory_map, cuMemMap, "cuMemMap")                                                   \
+  F(memory_unmap, cuMemUnmap, "cuMemUnmap")                                             \
+  F(memory_set_access, cuMemSetAccess, "cuMemSetAccess")                                \
+  F(addresses_reserve, cuMemAddressReserve, "cuMemAddressReserve")                      \
+  F(addresses_free, cuMemAddressFree, "cuMemAddressFree")                               \
   F(host_allocate, cuMemHostAlloc, "cuMemHostAlloc")                                    \
   F(host_free, cuMemFreeHost, "cuMemFreeHost")                                          \
   F(copy_in, cuMemcpyHtoDAsync, "cuMemcpyHtoDAsync_v2")                                 \

@@ -9,6 +9,7 @@
 #include "kernels/check.h"
 #include "tuner/device/host/block_runner.h"
 #include "tuner/device/host/host_kernel.h"
+#include "tuner/device/host/sparse_memory.h"
 
 namespace normd {
 namespace {
@@ -71,6 +72,10 @@ class HostDevice final : public Device {
                       " of its " + std::to_string(memory_bytes) + " bytes are taken");
     }
     return allocate_counted(bytes, &memory_bytes_taken_);
+  }
+  Result<std::unique_ptr<Memory>> allocate_sparse(std::size_t bytes,
+                                                  std::span<const Stretch> stretches) override {
+    return allocate_sparse_memory(bytes, stretches);
   }
   Result<std::unique_ptr<Memory>> allocate_staging(std::size_t bytes) override {
     return allocate_counted(bytes, nullptr);

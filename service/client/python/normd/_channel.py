@@ -85,7 +85,9 @@ class ChannelPerProcess:
         with self._lock:
             if self._pid != os.getpid():
                 # The parent's channel is neither used nor closed here: it belongs to the parent.
-                self._channel = grpc.insecure_channel(self.target, options=_OPTIONS)
+                # Over a Unix socket the daemon cannot tell its clients apart by anything else.
+                agent = ("grpc.secondary_user_agent", f"normd-python/{os.getpid()}")
+                self._channel = grpc.insecure_channel(self.target, options=(*_OPTIONS, agent))
                 self._stub = normd_pb2_grpc.NormdStub(self._channel)
                 # Requests of Run come serialised, which saves two copies of x.
                 self._stub.Run = self._channel.unary_unary(

@@ -53,6 +53,28 @@ TEST_F(CudaDeviceTest, bytes_go_in_within_and_out_again) {
   }
 }
 
+// As the gate asks for it: rows of fp32 that lie 2^32 elements apart.
+TEST_F(CudaDeviceTest, sparse_memory_holds_bytes_in_stretches_that_lie_far_apart) {
+  constexpr std::size_t distance = (std::size_t{1} << 34) + 16;
+  std::vector<Stretch> stretches;
+  for (std::size_t i = 0; i < 9; ++i) stretches.push_back({64 + i * distance, 100'000});
+  const auto memory = device_->allocate_sparse(64 + 8 * distance + 100'000, stretches);
+  if (!memory && memory.error().code == ErrorCode::unimplemented) {
+    GTEST_SKIP() << memory.error().message;
+  }
+  ASSERT_TRUE(memory) << memory.error().message;
+  auto* begin = static_cast<unsigned char*>((*memory)->address());
+  for (std::size_t i = 0; i < stretches.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(i + 1);
+    ASSERT_TRUE(device_->fill(begin + stretches[i].offset, byte, stretches[i].bytes));
+  }
+  std::vector<unsigned char> got(100'000);
+  for (std::size_t i = 0; i < stretches.size(); ++i) {
+    ASSERT_TRUE(device_->copy_out(got.data(), begin + stretches[i].offset, got.size()));
+    EXPECT_THAT(got, Each(i + 1));
+  }
+}
+
 TEST_F(CudaDeviceTest, staging_memory_is_the_hosts_to_touch) {
   const auto staging = device_->allocate_staging(4096);
   const auto memory = device_->allocate(4096);

@@ -21,6 +21,14 @@ struct FakeLaunch {
   bool while_recording = false;
 };
 
+// What is reserved and mapped of the GPU's virtual memory, by offset.
+struct FakeAddresses {
+  std::size_t reserved_bytes = 0;
+  int memories = 0;  // made and not released
+  std::map<std::uint64_t, std::size_t> mapped;
+  std::string misuse;  // what a driver would have refused
+};
+
 struct FakeDriver {
   // What it answers: numbers of CUresult, 0 for success.
   int version = 13000;
@@ -52,6 +60,7 @@ struct FakeDriver {
     const auto found = results.find(function);
     return found == results.end() ? 0 : found->second;
   }
+  FakeAddresses addresses;
 };
 
 // The path of the library, those of two older management libraries (fake_old_management.cc), and
