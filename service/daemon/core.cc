@@ -1,7 +1,6 @@
 #include "service/daemon/core.h"
 
 #include "kernels/text.h"
-#include "tuner/compiler/compiler.h"
 
 namespace normd {
 namespace {
@@ -37,6 +36,7 @@ Result<void> Core::start_device(const std::string& name) {
                                      .worker = parts_.worker,
                                      .turn_directory = parts_.turn_directory,
                                      .compile_workers = config().compile_workers,
+                                     .nvrtc_library = config().nvrtc_library,
                                      .tuning_budget_ms = config().tuning_budget_ms,
                                      .stop_point = parts_.stop_point,
                                      .admission = &admission_,
@@ -61,10 +61,9 @@ Result<ServedDevice*> Core::find_device(std::string_view name) const {
               "device");
 }
 
-void Core::read_compiler() {
-  const auto version = compiler_version(devices_.front()->spec().architecture(),
-                                        {.nvrtc_library = config().nvrtc_library});
-  compiler_ = version ? *version : "none: " + version.error().message;
+std::string Core::compiler() const {
+  const Result<std::string>& version = devices_.front()->compiler();
+  return version ? *version : "none: " + version.error().message;
 }
 
 std::int64_t Core::uptime_ms() const {

@@ -19,6 +19,7 @@ struct ServingCounters {
   std::atomic<std::int64_t> runs_fallback{0};
   std::atomic<std::int64_t> runs_refused{0};  // answered with an error
   std::atomic<std::int64_t> winners_quarantined{0};
+  std::atomic<std::int64_t> retunes{0};  // queued in the background
 
   void count_run(Origin origin) {
     ++runs;

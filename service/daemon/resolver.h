@@ -12,6 +12,7 @@
 #include "service/daemon/cancellation.h"
 #include "service/daemon/counters.h"
 #include "service/daemon/kernel_loader.h"
+#include "service/daemon/retunes.h"
 #include "service/daemon/task_thread.h"
 #include "service/daemon/tunings_behind.h"
 #include "tuner/guarded.h"
@@ -39,6 +40,7 @@ class Resolver {
     ServingThread* serving = nullptr;
     TuningQueue::TuneFunction tune;
     Fingerprint fingerprint;
+    std::string compiler;  // that tunings use; empty: none can be used
     Admission* admission = nullptr;
     ServingCounters* counters = nullptr;
     const Log* log = nullptr;
@@ -84,6 +86,7 @@ class Resolver {
 
  private:
   // All of these on the lookup thread.
+  KernelLoader::Loaded load_winner(const Key& key);
   void resolve_from_store(const Key& key, const ResolveAsk& ask,
                           const std::shared_ptr<Cancellation>& cancellation, const Done& done);
   void wait_for_tuning(const Key& key, const ResolveAsk& ask, bool again,
@@ -92,6 +95,9 @@ class Resolver {
                            const Done& done);
   void tune_behind(const Key& key, const ResolveAsk& ask, bool again);
 
+  // Into the tuning queue; unavailable once that was stopped.
+  Result<TuningQueue::Ticket> submit(const std::string& flight, const TuneRequest& request,
+                                     const std::string& client, Waiter waiter);
   // A place among the calls that wait, for as long as it is kept.
   Result<std::shared_ptr<Admission::Hold>> admitted_waiting();
   // The answer of a key without a winner: its default's if that is there, else the fallback's.
@@ -106,6 +112,7 @@ class Resolver {
   KernelCache cache_;
   KernelLoader loader_;
   TuningsBehind behind_;
+  Retunes retunes_;
   Guarded<std::shared_ptr<TuningQueue>> queue_;  // null once tuning was stopped
   TaskThread lookup_;                            // last: its tasks use everything above
 };

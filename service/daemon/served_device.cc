@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "kernels/limits.h"
+#include "tuner/compiler/compiler.h"
 
 namespace normd {
 namespace {
@@ -43,6 +44,7 @@ ServedDevice::ServedDevice(Parts parts, std::unique_ptr<ServingThread> serving)
     : parts_(std::move(parts)),
       serving_(std::move(serving)),
       fingerprint_(make_fingerprint(spec(), identity().mig, identity().power_limit_w)),
+      compiler_(compiler_version(spec().architecture(), {.nvrtc_library = parts_.nvrtc_library})),
       tuner_(std::make_unique<Tuner>(TunerParts{.store = parts_.store,
                                                 .worker = parts_.worker,
                                                 .device = parts_.name,
@@ -59,6 +61,7 @@ ServedDevice::ServedDevice(Parts parts, std::unique_ptr<ServingThread> serving)
                          const std::function<void(const TuneProgress&)>& progress,
                          std::stop_token stop) { return tune(request, progress, std::move(stop)); },
           .fingerprint = fingerprint_,
+          .compiler = compiler_.value_or(""),
           .admission = parts_.admission,
           .counters = parts_.counters,
           .log = parts_.log,

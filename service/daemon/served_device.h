@@ -36,6 +36,7 @@ class ServedDevice {
     std::vector<std::string> worker;  // command of a worker process
     std::string turn_directory;
     int compile_workers = 0;
+    std::string nvrtc_library;  // empty: searched for
     std::int64_t tuning_budget_ms = 0;
     StopPoint stop_point;  // for kill tests
     Admission* admission = nullptr;
@@ -49,6 +50,8 @@ class ServedDevice {
   const DeviceSpec& spec() const { return serving_->spec(); }
   const DeviceIdentity& identity() const { return serving_->identity(); }
   const Fingerprint& fingerprint() const { return fingerprint_; }
+  // That tunings use, or what is missing.
+  const Result<std::string>& compiler() const { return compiler_; }
   Resolver& resolver() { return *resolver_; }
   Tuner::Counters tuner_counters() const { return tuner_->counters(); }
   std::vector<std::string> take_used() { return serving_->take_used(); }
@@ -70,6 +73,7 @@ class ServedDevice {
   // In the order in which they need each other; gone in the opposite order.
   std::unique_ptr<ServingThread> serving_;
   Fingerprint fingerprint_;
+  Result<std::string> compiler_;
   std::unique_ptr<Tuner> tuner_;
   std::unique_ptr<Resolver> resolver_;
 };
