@@ -9,6 +9,7 @@
 #include "kernels/limits.h"
 #include "kernels/source.h"
 #include "tuner/compile_pool.h"
+#include "tuner/remeasuring.h"
 #include "tuner/trial_worker.h"
 #include "tuner/tuning_plan.h"
 #include "tuner/tuning_run.h"
@@ -183,6 +184,13 @@ Result<std::optional<Tuning>> Tuner::tune_unless_elsewhere(
   lease.reset();
   stop_point.reach("tuning.lease_released");
   return tuning;
+}
+
+Result<std::vector<Measurement>> Tuner::remeasure(const Winner& winner, const Binary& binary,
+                                                  const std::stop_token& stop) {
+  auto measured = normd::remeasure(state_->worker, state_->parts.spec, winner, binary, stop);
+  state_->trial_restarts = state_->worker.restarts();
+  return measured;
 }
 
 Tuner::Counters Tuner::counters() const {

@@ -21,6 +21,7 @@ Core::Core(Parts parts)
       store_watch_(store().status(), log()),
       control_(std::make_unique<TaskThread>(control_tasks_max, [this, ticks = 0]() mutable {
         look_for_changes();
+        look_for_drift();
         if (++ticks % tidy_every_s == 0) look_after_store();
       })) {}
 
@@ -38,6 +39,7 @@ Result<void> Core::start_device(const std::string& name) {
                                      .compile_workers = config().compile_workers,
                                      .nvrtc_library = config().nvrtc_library,
                                      .tuning_budget_ms = config().tuning_budget_ms,
+                                     .drift_check_s = config().drift_check_s,
                                      .stop_point = parts_.stop_point,
                                      .admission = &admission_,
                                      .counters = &counters_,
@@ -86,6 +88,11 @@ void Core::look_for_changes() {
   for (const auto& device : devices_) device->resolver().review();
 }
 
+void Core::look_for_drift() {
+  if (!started_) return;
+  for (const auto& device : devices_) device->watch_for_drift();
+}
+
 void Core::look_after_store() {
   if (!started_) return;
   for (const auto& device : devices_) store().note_used(device->take_used());
@@ -110,6 +117,8 @@ std::vector<std::pair<std::string_view, std::int64_t>> all_limits() {
           {"spill_bytes_max", limits::spill_bytes_max},
           {"tuning_budget_ms", limits::tuning_budget_ms},
           {"tuning_budget_ms_max", limits::tuning_budget_ms_max},
+          {"drift_check_s", limits::drift_check_s},
+          {"drift_check_s_max", limits::drift_check_s_max},
           {"trial_ms_max", limits::trial_ms_max},
           {"compile_ms_max", limits::compile_ms_max},
           {"tuning_memory_bytes_max", limits::tuning_memory_bytes_max},

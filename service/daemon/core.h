@@ -66,6 +66,7 @@ class Core {
 
  private:
   void look_for_changes();
+  void look_for_drift();
   void look_after_store();
 
   Parts parts_;

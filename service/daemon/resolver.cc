@@ -190,6 +190,16 @@ Resolver::Warmed Resolver::warm(const Problem& problem, BucketMode mode) {
   return posted ? warmed.get_future().get() : Warmed{};
 }
 
+bool Resolver::run_if_idle(TuningQueue::Work work) {
+  const auto tuning = queue();
+  return tuning && tuning->run_if_idle(std::move(work));
+}
+
+// Not on the caller's thread, which may be the queue's.
+void Resolver::drifted(const Winner& winner, const std::string& how) {
+  static_cast<void>(lookup_.post([this, winner, how] { retunes_.drifted(winner, how); }));
+}
+
 bool Resolver::in_memory(const Key& key) {
   return std::holds_alternative<ServedKernelPointer>(cache_.find(key, Clock::now()));
 }

@@ -80,6 +80,13 @@ class Resolver {
   // Ends the running tuning; every waiter gets `unavailable`, and none is taken on.
   void stop_tuning();
 
+  // For the watch on drift: what serves here, other work for the thread that tunes
+  // (TuningQueue::run_if_idle), and a winner that takes another time than it did, in these words.
+  std::vector<KernelCache::Loaded> loaded() const { return cache_.loaded(); }
+  bool run_if_idle(TuningQueue::Work work);
+  void drifted(const Winner& winner, const std::string& how);
+  bool has_drifted(const Key& key) const { return retunes_.has_drifted(key); }
+
   std::size_t kernels_loaded() const { return cache_.kernels(); }
   bool in_memory(const Key& key);
   TuningQueue::Depth depth();

@@ -28,6 +28,15 @@ void log_tuning(const Log& log, const std::string& key, Clock::time_point begun,
                       {"compiles", tuning->compiles}});
 }
 
+// Without a compiler nothing could be tuned again; the times of the host device mean nothing, but
+// whoever asks for checks there gets them.
+std::chrono::seconds quiet_of(const std::optional<std::int64_t>& drift_check_s, DeviceKind kind,
+                              const Result<std::string>& compiler) {
+  if (!compiler) return std::chrono::seconds(0);
+  return std::chrono::seconds(
+      drift_check_s.value_or(kind == DeviceKind::host ? 0 : limits::drift_check_s));
+}
+
 }  // namespace
 
 Result<std::unique_ptr<ServedDevice>> ServedDevice::start(Parts parts) {
@@ -65,7 +74,20 @@ ServedDevice::ServedDevice(Parts parts, std::unique_ptr<ServingThread> serving)
           .admission = parts_.admission,
           .counters = parts_.counters,
           .log = parts_.log,
-          .tuning_budget_ms = parts_.tuning_budget_ms})) {}
+          .tuning_budget_ms = parts_.tuning_budget_ms})),
+      drift_(std::make_unique<DriftWatch>(
+          DriftWatch::Parts{.quiet = quiet_of(parts_.drift_check_s, spec().kind, compiler_),
+                            .store = parts_.store,
+                            .serving = serving_.get(),
+                            .tuner = tuner_.get(),
+                            .resolver = resolver_.get(),
+                            .counters = parts_.counters,
+                            .log = parts_.log})) {}
+
+// What runs on the thread that tunes may be the watch's.
+ServedDevice::~ServedDevice() {
+  resolver_->stop_tuning();
+}
 
 Result<std::optional<Tuning>> ServedDevice::tune(
     const TuneRequest& request, const std::function<void(const TuneProgress&)>& progress,

@@ -123,5 +123,54 @@ TEST_F(Retunes, without_a_compiler_the_winner_serves_and_nothing_is_tuned) {
   EXPECT_EQ(counters_of(daemon).tunings(), 0);
 }
 
+// A time that no kernel of this host can keep to, at every edge.
+constexpr char forged[] =
+    "WITH RECURSIVE cut(key, done, rest) AS (SELECT key, '', measurements FROM winner UNION ALL "
+    "SELECT key, done || substr(rest, 1, instr(rest, ' median_ns=') - 1) || "
+    "' median_ns=1 low_ns=1 high_ns=1 samples=9 copy_ns=1e6' || "
+    "CASE instr(rest, char(10)) WHEN 0 THEN '' ELSE char(10) END, "
+    "CASE instr(rest, char(10)) WHEN 0 THEN '' ELSE substr(rest, instr(rest, char(10)) + 1) END "
+    "FROM cut WHERE rest <> '') "
+    "UPDATE winner SET measurements = (SELECT done FROM cut WHERE cut.key = winner.key AND "
+    "rest = '')";
+
+TEST_F(Retunes, a_winner_that_takes_another_time_is_tuned_once_after_two_checks) {
+  tune_first();
+  change_store(forged);
+  ASSERT_NE(ask_store("SELECT measurements FROM winner").find("median_ns=1 "), std::string::npos);
+  const auto daemon = start({"--drift-check-s=1", "--log-level=debug"});
+  const auto stub = daemon->stub();
+  ASSERT_EQ(run(*stub, ramp_request(4, columns)).response.origin(), v1::ORIGIN_STORE);
+  ASSERT_TRUE(soon([&] { return counters_of(*daemon).drift_checks() == 1; })) << daemon->log();
+  EXPECT_EQ(counters_of(*daemon).retunes(), 0) << "seen once";
+  ASSERT_TRUE(soon([&] { return counters_of(*daemon).retunes() == 1; })) << daemon->log();
+  EXPECT_EQ(counters_of(*daemon).drift_checks(), 2);
+  ASSERT_TRUE(soon([&] { return counters_of(*daemon).tunings() == 1 && is_quiet(*daemon); }));
+  EXPECT_EQ(ask_store("SELECT measurements FROM winner").find("median_ns=1 "), std::string::npos);
+  EXPECT_NE(daemon->log().find("0.000 -> "), std::string::npos) << daemon->log();
+  const RunResult after = run(*stub, ramp_request(4, columns));
+  expect_ramp(after.response, 4, columns);
+  std::this_thread::sleep_for(4s);
+  EXPECT_EQ(counters_of(*daemon).retunes(), 1) << daemon->log();
+  EXPECT_EQ(counters_of(*daemon).drift_checks(), 2) << "once per key and daemon life";
+}
+
+TEST_F(Retunes, on_the_host_device_nothing_is_checked_unasked_nor_while_requests_come) {
+  tune_first();
+  change_store(forged);
+  for (const bool asked : {false, true}) {
+    const auto daemon =
+        start(asked ? std::vector<std::string>{"--drift-check-s=2"} : std::vector<std::string>{});
+    const auto stub = daemon->stub();
+    const auto until = std::chrono::steady_clock::now() + 5s;
+    do {
+      EXPECT_TRUE(run(*stub, ramp_request(4, columns)).status.ok());
+      std::this_thread::sleep_for(asked ? 200ms : 5s);
+    } while (std::chrono::steady_clock::now() < until);
+    EXPECT_EQ(counters_of(*daemon).drift_checks(), 0) << daemon->log();
+    stop(*daemon);
+  }
+}
+
 }  // namespace
 }  // namespace normd

@@ -41,6 +41,7 @@ void write_counters(Core& core, v1::Counters& message) {
   message.set_runs_refused(counters.runs_refused);
   message.set_winners_quarantined(counters.winners_quarantined);
   message.set_retunes(counters.retunes);
+  message.set_drift_checks(counters.drift_checks);
   Tuner::Counters tuned;
   for (const auto& device : core.devices()) {
     const Tuner::Counters of_device = device->tuner_counters();
