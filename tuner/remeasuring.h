@@ -10,9 +10,9 @@
 
 namespace normd {
 
-// One measurement per edge of the key. It lasts a second at most and ends within a moment of a
-// stop. unavailable: stopped, or something else used the device; any other error is the worker's.
-// Neither says anything of the winner.
+// One measurement per edge of the key. It lasts a second, or six rounds where those take longer,
+// and ends within a moment of a stop. unavailable: stopped, or something else used the device; any
+// other error is the worker's. Neither says anything of the winner.
 Result<std::vector<Measurement>> remeasure(TrialWorker& worker, const DeviceSpec& spec,
                                            const Winner& winner, const Binary& binary,
                                            const std::stop_token& stop);
