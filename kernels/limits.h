@@ -41,6 +41,11 @@ inline constexpr int waiting_calls_max = 4096;
 inline constexpr std::int64_t tuning_budget_ms = 2'000;
 inline constexpr std::int64_t tuning_budget_ms_max = 600'000;
 
+// Seconds without a request or a tuning after which one stored winner is measured again, unless the
+// configuration says otherwise; at most a day. A check takes about a tenth of a second.
+inline constexpr std::int64_t drift_check_s = 60;
+inline constexpr std::int64_t drift_check_s_max = 86'400;
+
 // Wall time of one candidate in the trial process, one gate or one measuring slice. A kernel that
 // takes longer is taken for hung: the process is killed and the candidate refused.
 inline constexpr std::int64_t trial_ms_max = 10'000;

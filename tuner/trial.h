@@ -99,7 +99,8 @@ struct Winner {
   std::string device_uuid;
   std::string driver;  // "13.0 (580.159)" as the driver says
   std::string compiler;
-  std::string tuned_by;  // program and version
+  std::string catalog_digest;  // catalog_digest.h; empty: not known
+  std::string tuned_by;        // program and version
   std::int64_t tuned_at_unix_s = 0;
   std::int64_t tuning_ms = 0;
   bool pinned = false;

@@ -61,7 +61,7 @@ Result<void> TrialWorker::prepare(const Problem& problem, const std::vector<Meas
                                {"grade", std::string(grade_name(grade))}},
                     .body = {}};
   auto answer = expect(ask(*prepared_, limit_), "prepared");
-  if (!answer && !is_fresh && answer.error().code == ErrorCode::unavailable) {
+  if (!answer && !is_fresh && !stopped_ && answer.error().code == ErrorCode::unavailable) {
     // It may have been killed while it had nothing to do; that is no fault of this problem.
     ++restarts_;
     if (auto started = start(); !started) return started;

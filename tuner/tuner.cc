@@ -4,12 +4,14 @@
 #include <chrono>
 #include <thread>
 
-#include "kernels/catalog.h"
+#include "kernels/catalog_digest.h"
 #include "kernels/check.h"
 #include "kernels/limits.h"
 #include "kernels/source.h"
 #include "tuner/compile_pool.h"
+#include "tuner/remeasuring.h"
 #include "tuner/trial_worker.h"
+#include "tuner/tuning_plan.h"
 #include "tuner/tuning_run.h"
 #include "tuner/usable_winner.h"
 
@@ -29,36 +31,6 @@ WorkerCommand worker_command(const TunerParts& parts) {
     command.first_only = {"--stop-point", parts.stop_point.name};
   }
   return command;
-}
-
-struct Plan {
-  Grade grade = Grade::exact;
-  std::vector<Candidate> candidates;
-};
-
-Result<Plan> plan_of(const TuneRequest& request, const Key& key, const DeviceSpec& spec) {
-  const std::vector<std::int64_t> rows = measured_rows(key.problem, spec, key.bucket);
-  const Problem problem = problem_at(key, rows.back());
-  Plan plan;
-  if (request.template_name.empty()) {
-    plan.candidates = request.everything ? all_ranked_candidates(problem, spec)
-                                         : ranked_candidates(problem, spec, rows);
-  } else {
-    const Template* entry = find_template(request.template_name);
-    if (entry == nullptr) {
-      return fail(ErrorCode::invalid_argument,
-                  "there is no template '" + request.template_name + "'", "template_name");
-    }
-    plan.grade = entry->grade;
-    plan.candidates = enumerate(*entry, problem, spec);
-  }
-  if (plan.candidates.empty()) {
-    return fail(ErrorCode::invalid_argument, "no candidate fits " + to_text(key),
-                request.template_name.empty() ? "problem" : "template_name");
-  }
-  const auto most = static_cast<std::size_t>(request.candidates_max);
-  if (most > 0 && plan.candidates.size() > most) plan.candidates.resize(most);
-  return plan;
 }
 
 }  // namespace
@@ -104,6 +76,7 @@ struct Tuner::State {
                   .device_uuid = parts.identity.uuid,
                   .driver = parts.identity.driver,
                   .compiler = chosen.trial.compiler,
+                  .catalog_digest = catalog_digest(key, parts.spec),
                   .tuned_by = parts.tuned_by,
                   .tuned_at_unix_s = std::chrono::duration_cast<std::chrono::seconds>(now).count(),
                   .tuning_ms = elapsed_ms,
@@ -172,7 +145,7 @@ Result<std::optional<Tuning>> Tuner::tune_unless_elsewhere(
   stop_point.reach("tuning.begun");
   if (auto valid = validate(request.problem); !valid) return fail(std::move(valid.error()));
   const Key key = make_key(request.problem, state_->parts.spec, state_->fingerprint, request.mode);
-  auto plan = plan_of(request, key, state_->parts.spec);
+  auto plan = make_tuning_plan(request, key, state_->parts.spec);
   if (!plan) return fail(std::move(plan.error()));
 
   std::optional<Lease> lease;
@@ -191,6 +164,7 @@ Result<std::optional<Tuning>> Tuner::tune_unless_elsewhere(
       if (!found || *found) return found;
     }
     lease = std::move(*taken);
+    if (of_all) seed(*plan, key, state_->parts.spec, *state_->parts.store);
   }
   stop_point.reach("tuning.lease_taken");
   const TuningRunParts parts{
@@ -202,6 +176,7 @@ Result<std::optional<Tuning>> Tuner::tune_unless_elsewhere(
       .key = key,
       .grade = plan->grade,
       .candidates = std::move(plan->candidates),
+      .order = std::move(plan->order),
       .budget_ms = request.budget_ms > 0 ? request.budget_ms : limits::tuning_budget_ms,
       .everything = request.everything,
       .stop_point = stop_point,
@@ -211,6 +186,13 @@ Result<std::optional<Tuning>> Tuner::tune_unless_elsewhere(
   lease.reset();
   stop_point.reach("tuning.lease_released");
   return tuning;
+}
+
+Result<std::vector<Measurement>> Tuner::remeasure(const Winner& winner, const Binary& binary,
+                                                  const std::stop_token& stop) {
+  auto measured = normd::remeasure(state_->worker, state_->parts.spec, winner, binary, stop);
+  state_->trial_restarts = state_->worker.restarts();
+  return measured;
 }
 
 Tuner::Counters Tuner::counters() const {

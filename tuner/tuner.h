@@ -99,6 +99,10 @@ class Tuner {
                       const std::function<void(const TuneProgress&)>& progress,
                       std::stop_token stop);
 
+  // The times of a stored winner now (remeasuring.h), on the thread that tunes.
+  Result<std::vector<Measurement>> remeasure(const Winner& winner, const Binary& binary,
+                                             const std::stop_token& stop);
+
   // What `normctl show` prints of every trial is stored; these counters are for status.
   struct Counters {
     std::int64_t tunings = 0;

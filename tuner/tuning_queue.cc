@@ -22,10 +22,12 @@ constexpr auto look_again_every = std::chrono::milliseconds(250);
 struct TuningQueue::State {
   struct Flight {
     std::string key_text;
-    std::string client;  // who caused it
+    std::string client;  // who caused it, or of a background flight, who joined it first
     TuneRequest request;
     std::map<WaiterId, Waiter> waiters;
     Clock::time_point not_before;  // while another process tunes it
+
+    bool in_background() const { return client == background; }
   };
 
   TuneFunction tune;
@@ -38,6 +40,9 @@ struct TuningQueue::State {
   std::map<std::string, int> served;  // tunings begun, by client, for fairness
   WaiterId last_waiter = 0;
   bool calling_back = false;  // a waiter's callbacks are running
+  Work idle_work;             // to be run, or running
+  // Ends what is running on the thread if that makes way for clients: made anew for each.
+  std::stop_source make_way;
   std::jthread thread;
 
   // When the next flight may be taken; the greatest of all times if none is there.
@@ -47,12 +52,12 @@ struct TuningQueue::State {
     return due;
   }
 
-  // With the lock held: waits until a flight may be taken. False: stopped.
-  bool wait_for_flight(std::unique_lock<std::mutex>& lock, const std::stop_token& stop) {
+  // With the lock held: waits until a flight may be taken or there is idle work. False: stopped.
+  bool wait_for_work(std::unique_lock<std::mutex>& lock, const std::stop_token& stop) {
     while (!stop.stop_requested()) {
       const auto due = next_due();
-      if (due <= Clock::now()) return true;
-      const auto sooner = [&] { return next_due() < due; };
+      if (due <= Clock::now() || idle_work) return true;
+      const auto sooner = [&] { return next_due() < due || idle_work; };
       if (queued.empty())
         changed.wait(lock, stop, sooner);
       else
@@ -62,13 +67,16 @@ struct TuningQueue::State {
   }
 
   // The oldest flight of the client that was served least: a client with a thousand shapes does not
-  // keep one with a single shape waiting.
+  // keep one with a single shape waiting. What is in the background comes after all of them.
   std::shared_ptr<Flight> take() {
     const auto now = Clock::now();
+    const auto rank = [&](const Flight& flight) {
+      return std::pair(flight.in_background(), served[flight.client]);
+    };
     auto next = queued.end();
     for (auto one = queued.begin(); one != queued.end(); ++one) {
       if ((*one)->not_before > now) continue;
-      if (next == queued.end() || served[(*one)->client] < served[(*next)->client]) next = one;
+      if (next == queued.end() || rank(**one) < rank(**next)) next = one;
     }
     std::shared_ptr<Flight> flight = *next;
     queued.erase(next);
@@ -93,40 +101,58 @@ struct TuningQueue::State {
     changed.notify_all();
   }
 
-  // Another process tunes the key: the flight waits its turn without the thread.
-  void put_back(const std::shared_ptr<Flight>& flight) {
+  // The flight waits its turn without the thread: another process tunes the key, or it made way.
+  void put_back(const std::shared_ptr<Flight>& flight, bool is_elsewhere) {
     const std::lock_guard lock(mutex);
     running.reset();
     --served[flight->client];
-    flight->request.was_elsewhere = true;
-    flight->not_before = Clock::now() + look_again_every;
+    if (is_elsewhere) {
+      flight->request.was_elsewhere = true;
+      flight->not_before = Clock::now() + look_again_every;
+    }
     queued.push_back(flight);
+  }
+
+  // `ends` is stopped when the flight has to make way, and with `stop`, the whole queue's.
+  void fly(const std::shared_ptr<Flight>& flight, const std::stop_token& ends,
+           const std::stop_token& stop) {
+    const auto progress = [&](const TuneProgress& now) {
+      each_waiter(flight, false, [&](const Waiter& waiter) {
+        if (waiter.progress) waiter.progress(now);
+      });
+    };
+    TuneRequest request = flight->request;
+    request.tuning_thread = std::this_thread::get_id();
+    Result<std::optional<Tuning>> tuned = tune(request, progress, ends);
+    const bool is_elsewhere = tuned && !*tuned;
+    const bool made_way = !tuned && ends.stop_requested() && !stop.stop_requested();
+    if (is_elsewhere || made_way) return put_back(flight, is_elsewhere);
+    const Result<Tuning> tuning =
+        tuned ? Result<Tuning>(std::move(**tuned)) : fail(std::move(tuned.error()));
+    each_waiter(flight, true, [&](const Waiter& waiter) {
+      if (waiter.finished) waiter.finished(tuning);
+    });
   }
 
   void serve(std::stop_token stop) {
     while (true) {
       std::unique_lock lock(mutex);
-      if (!wait_for_flight(lock, stop)) return;
-      running = take();
-      const std::shared_ptr<Flight> flight = running;
-      lock.unlock();
-      const auto progress = [&](const TuneProgress& now) {
-        each_waiter(flight, false, [&](const Waiter& waiter) {
-          if (waiter.progress) waiter.progress(now);
-        });
-      };
-      TuneRequest request = flight->request;
-      request.tuning_thread = std::this_thread::get_id();
-      Result<std::optional<Tuning>> tuned = tune(request, progress, stop);
-      if (tuned && !*tuned) {
-        put_back(flight);
+      if (!wait_for_work(lock, stop)) return;
+      make_way = std::stop_source();  // of before, nobody is left to stop
+      const std::stop_callback both(stop, [source = make_way]() mutable { source.request_stop(); });
+      const std::stop_token ends = make_way.get_token();
+      if (next_due() <= Clock::now()) {
+        running = take();
+        const std::shared_ptr<Flight> flight = running;
+        lock.unlock();
+        fly(flight, ends, stop);
         continue;
       }
-      const Result<Tuning> tuning =
-          tuned ? Result<Tuning>(std::move(**tuned)) : fail(std::move(tuned.error()));
-      each_waiter(flight, true, [&](const Waiter& waiter) {
-        if (waiter.finished) waiter.finished(tuning);
-      });
+      const Work work = idle_work;
+      lock.unlock();
+      work(ends);
+      lock.lock();
+      idle_work = nullptr;
     }
   }
 };
@@ -155,6 +181,8 @@ Result<TuningQueue::Ticket> TuningQueue::submit(const std::string& key_text,
                                                 const TuneRequest& request,
                                                 const std::string& client, Waiter waiter) {
   Ticket ticket;
+  const bool in_background = client == background;
+  std::stop_source in_the_way(std::nostopstate);
   {
     const std::lock_guard lock(state_->mutex);
     std::shared_ptr<State::Flight> flight;
@@ -165,7 +193,11 @@ Result<TuningQueue::Ticket> TuningQueue::submit(const std::string& key_text,
     }
     ticket.joined = flight == nullptr ? Joined::started : Joined::joined;
     if (flight == nullptr) {
-      if (static_cast<int>(state_->queued.size()) >= state_->queue_max) {
+      const auto of_this_sort = [&](const auto& queued) {
+        return queued->in_background() == in_background;
+      };
+      if (std::count_if(state_->queued.begin(), state_->queued.end(), of_this_sort) >=
+          state_->queue_max) {
         return fail(
             ErrorCode::resource_exhausted,
             "the tuning queue is full (" + std::to_string(state_->queue_max) + " keys wait)");
@@ -175,11 +207,26 @@ Result<TuningQueue::Ticket> TuningQueue::submit(const std::string& key_text,
       flight = std::make_shared<State::Flight>(State::Flight{key_text, client, request, {}});
       state_->queued.push_back(flight);
     }
+    if (!in_background && flight->in_background()) flight->client = client;
+    const bool makes_way = state_->running ? state_->running->in_background() && !in_background
+                                           : state_->idle_work != nullptr;
+    if (makes_way) in_the_way = state_->make_way;
     ticket.waiter = ++state_->last_waiter;
     flight->waiters.emplace(ticket.waiter, std::move(waiter));
   }
+  in_the_way.request_stop();
   state_->changed.notify_all();
   return ticket;
+}
+
+bool TuningQueue::run_if_idle(Work work) {
+  {
+    const std::lock_guard lock(state_->mutex);
+    if (state_->running || !state_->queued.empty() || state_->idle_work) return false;
+    state_->idle_work = std::move(work);
+  }
+  state_->changed.notify_all();
+  return true;
 }
 
 void TuningQueue::remove(WaiterId waiter) {
@@ -193,10 +240,13 @@ void TuningQueue::remove(WaiterId waiter) {
 TuningQueue::Depth TuningQueue::depth() const {
   const std::lock_guard lock(state_->mutex);
   Depth depth{.queued = static_cast<int>(state_->queued.size()),
+              .in_background = 0,
               .running = state_->running != nullptr ? 1 : 0,
               .waiters = 0};
-  for (const auto& flight : state_->queued)
+  for (const auto& flight : state_->queued) {
     depth.waiters += static_cast<int>(flight->waiters.size());
+    if (flight->in_background()) ++depth.in_background;
+  }
   if (state_->running != nullptr)
     depth.waiters += static_cast<int>(state_->running->waiters.size());
   return depth;

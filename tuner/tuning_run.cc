@@ -21,6 +21,7 @@ TuningRun::TuningRun(TuningRunParts parts)
       batch_(parts_.pool->begin()),
       edges_(measured_edges(parts_.key.problem, parts_.spec, parts_.key.bucket)) {
   NORMD_CHECK(!parts_.candidates.empty());
+  NORMD_CHECK(parts_.order.size() == parts_.candidates.size());
 }
 
 Result<void> TuningRun::run() {
@@ -86,7 +87,7 @@ void TuningRun::lay_out() {
 // compilers all at once, in order. Returns who is ready.
 std::vector<int> TuningRun::ask_for_binaries() {
   std::vector<int> ready;
-  for (int number = 0; number < static_cast<int>(entries_.size()); ++number) {
+  for (const int number : parts_.order) {
     Entry& entry = entry_of(number);
     const auto known = parts_.store->find_trial(parts_.key, entry.candidate, compiler_);
     if (known && *known && (*known)->verdict.kind == VerdictKind::refused) {

@@ -29,8 +29,8 @@ struct TuningRunParts {
   DeviceSpec spec;
   Key key;
   Grade grade = Grade::exact;
-  std::vector<Candidate>
-      candidates;  // in the order in which they are tried; the first is the default
+  std::vector<Candidate> candidates;  // in rank: the first that passes is the default
+  std::vector<int> order;             // their numbers, as they are tried
   std::int64_t budget_ms = 0;
   bool everything = false;  // no end before the budget's
   StopPoint stop_point;

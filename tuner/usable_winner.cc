@@ -27,11 +27,6 @@ std::string objection(const Winner& winner, const Problem& problem, const Device
   return {};
 }
 
-bool is_offered(const Candidate& candidate, const Problem& problem, const DeviceSpec& spec) {
-  const Template* entry = find_template(candidate.template_name);
-  return entry != nullptr && entry->grade == Grade::exact && validate(candidate, problem, spec);
-}
-
 // The time over the best of all, at the row count where that is worst.
 double worst_loss(const Trial& trial, const std::map<std::int64_t, double>& best_ns) {
   double worst = 1;
@@ -42,6 +37,12 @@ double worst_loss(const Trial& trial, const std::map<std::int64_t, double>& best
 }
 
 }  // namespace
+
+bool is_offered(const Candidate& candidate, const Key& key, const DeviceSpec& spec) {
+  const Template* entry = find_template(candidate.template_name);
+  return entry != nullptr && entry->grade == Grade::exact &&
+         validate(candidate, problem_at(key, key.bucket.rows_min), spec).has_value();
+}
 
 StoredWinner find_usable_winner(Store& store, const Key& key, const DeviceSpec& spec) {
   auto found = store.find_winner(key);
@@ -67,10 +68,9 @@ StoredWinner find_usable_winner(Store& store, const Key& key, const DeviceSpec& 
 std::vector<Trial> find_usable_trials(Store& store, const Key& key, const DeviceSpec& spec) {
   auto trials = store.find_trials(key);
   if (!trials) return {};
-  const Problem problem = problem_at(key, key.bucket.rows_min);
   std::erase_if(*trials, [&](const Trial& trial) {
     return trial.verdict.kind != VerdictKind::measured || trial.verdict.measurements.empty() ||
-           !is_offered(trial.candidate, problem, spec);
+           !is_offered(trial.candidate, key, spec);
   });
   std::map<std::int64_t, double> best_ns;
   for (const Trial& trial : *trials) {

@@ -26,6 +26,9 @@ struct StoredWinner {
 
 StoredWinner find_usable_winner(Store& store, const Key& key, const DeviceSpec& spec);
 
+// Whether the catalog has a candidate that was stored, and it may win.
+bool is_offered(const Candidate& candidate, const Key& key, const DeviceSpec& spec);
+
 // What may stand in for a winner that fails here: trials of the key that were measured and that the
 // catalog would offer now, best first; and the binary of one, if it is in the store, sound, and
 // made of the text that its template has now.

@@ -22,14 +22,18 @@ class ConfigReader {
   bool flag(std::string_view name) const { return text(name) == "true"; }
 
   std::int64_t number(std::string_view name, std::int64_t otherwise, std::int64_t most) {
+    return number_if_given(name, 1, most).value_or(otherwise);
+  }
+
+  std::optional<std::int64_t> number_if_given(std::string_view name, std::int64_t least,
+                                              std::int64_t most) {
     const Setting* setting = find(name);
-    if (setting == nullptr) return otherwise;
+    if (setting == nullptr) return std::nullopt;
     const auto value = parse_integer(setting->values.back());
-    if (!value || *value < 1 || *value > most) {
-      complain(name, "must be 1 to " + std::to_string(most) + ", not '" + text(name) + "'");
-      return otherwise;
-    }
-    return *value;
+    if (value && *value >= least && *value <= most) return value;
+    complain(name, "must be " + std::to_string(least) + " to " + std::to_string(most) + ", not '" +
+                       text(name) + "'");
+    return std::nullopt;
   }
 
   // One of a few words, read by `parse`.
@@ -153,6 +157,7 @@ Result<Config> make_config(const Settings& settings, const PlaceVariables& varia
   config.policy = reader.choice("policy", config.policy, parse_policy, "fallback, wait or fail");
   config.tuning_budget_ms =
       reader.number("tuning_budget_ms", config.tuning_budget_ms, limits::tuning_budget_ms_max);
+  config.drift_check_s = reader.number_if_given("drift_check_s", 0, limits::drift_check_s_max);
   config.compile_workers = static_cast<int>(
       reader.number("compile_workers", config.compile_workers, compile_workers_max));
   config.supervise = reader.flag("supervise");

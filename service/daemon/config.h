@@ -33,7 +33,8 @@ struct Config {
   std::string warm_file;
   Policy policy = Policy::fallback;
   std::int64_t tuning_budget_ms = limits::tuning_budget_ms;
-  int compile_workers = 0;  // 0: half the cores, 2 to 8
+  std::optional<std::int64_t> drift_check_s;  // 0: never; none: the limit, on the host never
+  int compile_workers = 0;                    // 0: half the cores, 2 to 8
   bool supervise = false;
   bool reflection = false;
   LogLevel log_level = LogLevel::info;

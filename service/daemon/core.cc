@@ -1,7 +1,6 @@
 #include "service/daemon/core.h"
 
 #include "kernels/text.h"
-#include "tuner/compiler/compiler.h"
 
 namespace normd {
 namespace {
@@ -22,6 +21,7 @@ Core::Core(Parts parts)
       store_watch_(store().status(), log()),
       control_(std::make_unique<TaskThread>(control_tasks_max, [this, ticks = 0]() mutable {
         look_for_changes();
+        look_for_drift();
         if (++ticks % tidy_every_s == 0) look_after_store();
       })) {}
 
@@ -37,7 +37,9 @@ Result<void> Core::start_device(const std::string& name) {
                                      .worker = parts_.worker,
                                      .turn_directory = parts_.turn_directory,
                                      .compile_workers = config().compile_workers,
+                                     .nvrtc_library = config().nvrtc_library,
                                      .tuning_budget_ms = config().tuning_budget_ms,
+                                     .drift_check_s = config().drift_check_s,
                                      .stop_point = parts_.stop_point,
                                      .admission = &admission_,
                                      .counters = &counters_,
@@ -61,10 +63,9 @@ Result<ServedDevice*> Core::find_device(std::string_view name) const {
               "device");
 }
 
-void Core::read_compiler() {
-  const auto version = compiler_version(devices_.front()->spec().architecture(),
-                                        {.nvrtc_library = config().nvrtc_library});
-  compiler_ = version ? *version : "none: " + version.error().message;
+std::string Core::compiler() const {
+  const Result<std::string>& version = devices_.front()->compiler();
+  return version ? *version : "none: " + version.error().message;
 }
 
 std::int64_t Core::uptime_ms() const {
@@ -85,6 +86,11 @@ Result<std::int64_t> Core::forget(const Key& key) {
 void Core::look_for_changes() {
   if (!started_ || !store().changed_by_others()) return;
   for (const auto& device : devices_) device->resolver().review();
+}
+
+void Core::look_for_drift() {
+  if (!started_) return;
+  for (const auto& device : devices_) device->watch_for_drift();
 }
 
 void Core::look_after_store() {
@@ -111,6 +117,8 @@ std::vector<std::pair<std::string_view, std::int64_t>> all_limits() {
           {"spill_bytes_max", limits::spill_bytes_max},
           {"tuning_budget_ms", limits::tuning_budget_ms},
           {"tuning_budget_ms_max", limits::tuning_budget_ms_max},
+          {"drift_check_s", limits::drift_check_s},
+          {"drift_check_s_max", limits::drift_check_s_max},
           {"trial_ms_max", limits::trial_ms_max},
           {"compile_ms_max", limits::compile_ms_max},
           {"tuning_memory_bytes_max", limits::tuning_memory_bytes_max},

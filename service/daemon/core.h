@@ -46,9 +46,8 @@ class Core {
   Store& store() { return *parts_.store; }
   const Config& config() const { return *parts_.config; }
   const Log& log() const { return *parts_.log; }
-  // Of the first device, or why there is none; read once all devices are started.
-  const std::string& compiler() const { return compiler_; }
-  void read_compiler();
+  // Of the first device, or why there is none; once a device is started.
+  std::string compiler() const;
   Admission& admission() { return admission_; }
   ServingCounters& counters() { return counters_; }
   // Where requests that read the store are answered, one after the other.
@@ -67,13 +66,13 @@ class Core {
 
  private:
   void look_for_changes();
+  void look_for_drift();
   void look_after_store();
 
   Parts parts_;
   Admission admission_;
   ServingCounters counters_;
   StoreWatch store_watch_;  // the control thread's
-  std::string compiler_;
   std::atomic<bool> serving_{false};
   std::atomic<bool> started_{false};
   const std::chrono::steady_clock::time_point started_at_ = std::chrono::steady_clock::now();

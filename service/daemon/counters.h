@@ -19,6 +19,8 @@ struct ServingCounters {
   std::atomic<std::int64_t> runs_fallback{0};
   std::atomic<std::int64_t> runs_refused{0};  // answered with an error
   std::atomic<std::int64_t> winners_quarantined{0};
+  std::atomic<std::int64_t> retunes{0};       // queued in the background
+  std::atomic<std::int64_t> drift_checks{0};  // winners measured again
 
   void count_run(Origin origin) {
     ++runs;

@@ -101,7 +101,6 @@ Result<void> start_devices(Core& core) {
     }
   }
   core.set_started();
-  core.read_compiler();
   core.log().info("compiler", {{"compiler", core.compiler()}});
   return {};
 }

@@ -119,7 +119,7 @@ std::vector<KernelCache::Loaded> KernelCache::loaded() const {
   const std::lock_guard lock(mutex_);
   for (const Entry& entry : entries_) {
     if (const auto* kernel = std::get_if<ServedKernelPointer>(&entry.known)) {
-      all.push_back({entry.key, (*kernel)->candidate, (*kernel)->binary_digest});
+      all.push_back({entry.key, (*kernel)->candidate, (*kernel)->binary_digest, (*kernel)->uses});
     }
   }
   return all;

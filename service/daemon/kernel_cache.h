@@ -54,6 +54,7 @@ class KernelCache {
     Key key;
     std::string candidate;
     std::string binary_digest;
+    std::int64_t uses = 0;  // since it was loaded
   };
   std::vector<Loaded> loaded() const;
   std::size_t kernels() const;

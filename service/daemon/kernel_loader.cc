@@ -52,6 +52,7 @@ KernelLoader::Loaded KernelLoader::load_winner(const Key& key) {
   }
   parts_.cache->put_unless_dropped(key, *loaded, drops);
   result.kernel = std::move(*loaded);
+  result.winner = std::move(stored.winner);
   return result;
 }
 

@@ -4,6 +4,7 @@
 // lookup thread; quarantine() may be called from any.
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string>
 
@@ -35,6 +36,7 @@ class KernelLoader {
     ServedKernelPointer kernel;    // null: a miss
     bool unusable_winner = false;  // there is a row, but it cannot be served
     bool failed_here = false;      // sound in the store, but this device refuses it
+    std::optional<Winner> winner;  // if that is what the kernel is
     std::string why;
   };
   // The stored winner, or where that has failed on this device, the best other trial of the key

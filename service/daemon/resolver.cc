@@ -14,10 +14,6 @@ using Clock = std::chrono::steady_clock;
 // tuned the key meanwhile; a request for an untuned shape should not cost a query each time.
 constexpr std::chrono::seconds miss_believed{1};
 
-Error stopping() {
-  return {ErrorCode::unavailable, "the daemon is stopping", {}};
-}
-
 // Room for every call that waits for a tuning to be answered at once, and for as many cold
 // requests.
 constexpr std::size_t lookups_max = 2 * limits::waiting_calls_max;
@@ -46,6 +42,21 @@ Resolver::Resolver(Parts parts)
                .cache = &cache_,
                .counters = parts_.counters,
                .log = parts_.log}),
+      retunes_({.spec = parts_.serving->spec(),
+                .driver = parts_.serving->identity().driver,
+                .compiler = parts_.compiler,
+                .tuning_budget_ms = parts_.tuning_budget_ms,
+                .submit =
+                    [this](const std::string& flight, const TuneRequest& request, Waiter waiter) {
+                      return submit(flight, request, std::string(TuningQueue::background),
+                                    std::move(waiter));
+                    },
+                .tuned =
+                    [this](const Key& key) {
+                      static_cast<void>(lookup_.post([this, key] { loader_.load_winner(key); }));
+                    },
+                .counters = parts_.counters,
+                .log = parts_.log}),
       queue_(std::make_shared<TuningQueue>(
           [this](const TuneRequest& request,
                  const std::function<void(const TuneProgress&)>& progress,
@@ -87,6 +98,7 @@ Result<std::optional<Tuning>> Resolver::run_tuning(
     if (wanted && now.default_binary_digest != loaded_digest) {
       const Key key = key_of(request.problem, request.mode);
       const bool posted = lookup_.post([this, key, problem = request.problem, now] {
+        if (in_memory(key)) return;  // a winner that is tuned again goes on serving
         if (now.default_binary_digest.empty()) return cache_.drop(key);
         loader_.load_default(key, problem, now);
       });
@@ -114,6 +126,16 @@ void Resolver::resolve(ResolveAsk ask, std::shared_ptr<Cancellation> cancellatio
   if (!posted) done(fail(lookups_full()));
 }
 
+// What was found with another driver, compiler or catalog serves all the same. It is looked at in a
+// task of its own: nobody waits for that.
+KernelLoader::Loaded Resolver::load_winner(const Key& key) {
+  KernelLoader::Loaded looked = loader_.load_winner(key);
+  if (looked.winner) {
+    static_cast<void>(lookup_.post([this, winner = *looked.winner] { retunes_.look_at(winner); }));
+  }
+  return looked;
+}
+
 void Resolver::resolve_from_store(const Key& key, const ResolveAsk& ask,
                                   const std::shared_ptr<Cancellation>& cancellation,
                                   const Done& done) {
@@ -122,7 +144,7 @@ void Resolver::resolve_from_store(const Key& key, const ResolveAsk& ask,
   if (const auto* kernel = std::get_if<ServedKernelPointer>(&known)) {
     return done(Resolved{*kernel, Origin::memory, (*kernel)->key});
   }
-  KernelLoader::Loaded looked = loader_.load_winner(key);
+  KernelLoader::Loaded looked = load_winner(key);
   if (looked.kernel) {
     std::string text = looked.kernel->key;
     return done(Resolved{std::move(looked.kernel), Origin::store, std::move(text)});
@@ -144,106 +166,6 @@ void Resolver::resolve_from_store(const Key& key, const ResolveAsk& ask,
   }
 }
 
-void Resolver::wait_for_tuning(const Key& key, const ResolveAsk& ask, bool again,
-                               const std::shared_ptr<Cancellation>& cancellation,
-                               const Done& done) {
-  const TuneRequest request{.problem = ask.problem,
-                            .mode = ask.mode,
-                            .budget_ms = parts_.tuning_budget_ms,
-                            .again = again};
-  // Written below and read by a later task, both on the lookup thread.
-  const auto joined = std::make_shared<Joined>(Joined::joined);
-  auto place = admitted_waiting();
-  if (!place) return done(fail(std::move(place.error())));
-  Waiter waiter{
-      .finished = [this, key, joined, done, place = *place](const Result<Tuning>& tuning) {
-        const bool posted = lookup_.post(
-            [this, key, joined, done, tuning] { answer_after_tuning(key, tuning, *joined, done); });
-        if (!posted) done(fail(stopping()));
-      }};
-  const auto tuning = queue();
-  if (!tuning) return done(fail(stopping()));
-  auto ticket = tuning->submit(to_text(key), request, ask.client, std::move(waiter));
-  if (!ticket) return done(fail(std::move(ticket.error())));
-  *joined = ticket->joined;
-  cancellation->on_cancel([this, id = ticket->waiter] {
-    if (const auto open = queue()) open->remove(id);
-  });
-}
-
-void Resolver::answer_after_tuning(const Key& key, const Result<Tuning>& tuning, Joined joined,
-                                   const Done& done) {
-  if (!tuning) return done(fail(tuning.error()));
-  const Origin origin = joined == Joined::joined ? Origin::joined
-                        : tuning->from_store     ? Origin::store
-                                                 : Origin::tuned;
-  const Known known = cache_.find(key, Clock::now());
-  if (const auto* kernel = std::get_if<ServedKernelPointer>(&known)) {
-    return done(Resolved{*kernel, origin, (*kernel)->key});
-  }
-  KernelLoader::Loaded looked = loader_.load_winner(key);
-  if (!looked.kernel) {
-    parts_.log->warning("tuned_but_not_served", {{"key", to_text(key)}, {"why", looked.why}});
-    if (looked.failed_here) behind_.refused_here(to_text(key), Clock::now());
-    return done(Resolved{parts_.serving->fallback(), Origin::fallback, to_text(key)});
-  }
-  std::string text = looked.kernel->key;
-  done(Resolved{std::move(looked.kernel), origin, std::move(text)});
-}
-
-void Resolver::tune_behind(const Key& key, const ResolveAsk& ask, bool again) {
-  const std::string text = to_text(key);
-  if (!behind_.begin(text, Clock::now())) return;
-  Waiter waiter{.finished = [this, key, text](const Result<Tuning>& tuning) {
-    behind_.failed(text, Clock::now());
-    if (!tuning) return;  // the tuning itself is logged, whoever asked for it
-    // Loaded now, so that the next request is a hit. A winner that cannot be loaded keeps its
-    // place among the failures: tuning it again at once would not help.
-    static_cast<void>(lookup_.post([this, key, text] {
-      const KernelLoader::Loaded looked = loader_.load_winner(key);
-      if (looked.kernel) behind_.forget(text);
-      if (!looked.kernel && looked.failed_here) behind_.refused_here(text, Clock::now());
-    }));
-  }};
-  const TuneRequest request{.problem = ask.problem,
-                            .mode = ask.mode,
-                            .budget_ms = parts_.tuning_budget_ms,
-                            .again = again};
-  const auto tuning = queue();
-  if (!tuning) return;
-  auto ticket = tuning->submit(text, request, ask.client, std::move(waiter));
-  if (ticket) return;
-  parts_.log->warning("tuning_not_queued", {{"key", text}, {"reason", ticket.error()}});
-  behind_.forget(text);
-}
-
-Result<Joined> Resolver::tune(const TuneRequest& request, const std::string& client, Waiter waiter,
-                              Cancellation& cancellation) {
-  const Key key = key_of(request.problem, request.mode);
-  // A tuning of one template or a repeated one is another flight than the plain one.
-  std::string flight = to_text(key);
-  if (!request.template_name.empty()) flight += " template=" + request.template_name;
-  if (request.again) flight += " again";
-  auto place = admitted_waiting();
-  if (!place) return fail(std::move(place.error()));
-  auto finished = std::move(waiter.finished);
-  waiter.finished = [this, key, finished, place = *place](const Result<Tuning>& tuning) {
-    const bool posted = lookup_.post([this, key, finished, tuning] {
-      if (tuning && tuning->winner) loader_.load_winner(key);
-      finished(tuning);
-    });
-    if (!posted) finished(fail(stopping()));
-  };
-  const auto tuning = queue();
-  if (!tuning) return fail(stopping());
-  auto ticket = tuning->submit(flight, request, client, std::move(waiter));
-  if (!ticket) return fail(std::move(ticket.error()));
-  cancellation.on_cancel([this, id = ticket->waiter] {
-    if (const auto open = queue()) open->remove(id);
-  });
-  return ticket->joined;
-}
-
 void Resolver::review() {
   static_cast<void>(lookup_.post([this] {
     cache_.expire_misses();
@@ -262,10 +184,20 @@ void Resolver::review() {
 Resolver::Warmed Resolver::warm(const Problem& problem, BucketMode mode) {
   std::promise<Warmed> warmed;
   const bool posted = lookup_.post([&] {
-    const KernelLoader::Loaded looked = loader_.load_winner(key_of(problem, mode));
+    const KernelLoader::Loaded looked = load_winner(key_of(problem, mode));
     warmed.set_value({looked.kernel != nullptr, looked.unusable_winner});
   });
   return posted ? warmed.get_future().get() : Warmed{};
+}
+
+bool Resolver::run_if_idle(TuningQueue::Work work) {
+  const auto tuning = queue();
+  return tuning && tuning->run_if_idle(std::move(work));
+}
+
+// Not on the caller's thread, which may be the queue's.
+void Resolver::drifted(const Winner& winner, const std::string& how) {
+  static_cast<void>(lookup_.post([this, winner, how] { retunes_.drifted(winner, how); }));
 }
 
 bool Resolver::in_memory(const Key& key) {

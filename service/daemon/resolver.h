@@ -12,6 +12,7 @@
 #include "service/daemon/cancellation.h"
 #include "service/daemon/counters.h"
 #include "service/daemon/kernel_loader.h"
+#include "service/daemon/retunes.h"
 #include "service/daemon/task_thread.h"
 #include "service/daemon/tunings_behind.h"
 #include "tuner/guarded.h"
@@ -39,6 +40,7 @@ class Resolver {
     ServingThread* serving = nullptr;
     TuningQueue::TuneFunction tune;
     Fingerprint fingerprint;
+    std::string compiler;  // that tunings use; empty: none can be used
     Admission* admission = nullptr;
     ServingCounters* counters = nullptr;
     const Log* log = nullptr;
@@ -78,12 +80,20 @@ class Resolver {
   // Ends the running tuning; every waiter gets `unavailable`, and none is taken on.
   void stop_tuning();
 
+  // For the watch on drift: what serves here, other work for the thread that tunes
+  // (TuningQueue::run_if_idle), and a winner that takes another time than it did, in these words.
+  std::vector<KernelCache::Loaded> loaded() const { return cache_.loaded(); }
+  bool run_if_idle(TuningQueue::Work work);
+  void drifted(const Winner& winner, const std::string& how);
+  bool has_drifted(const Key& key) const { return retunes_.has_drifted(key); }
+
   std::size_t kernels_loaded() const { return cache_.kernels(); }
   bool in_memory(const Key& key);
   TuningQueue::Depth depth();
 
  private:
   // All of these on the lookup thread.
+  KernelLoader::Loaded load_winner(const Key& key);
   void resolve_from_store(const Key& key, const ResolveAsk& ask,
                           const std::shared_ptr<Cancellation>& cancellation, const Done& done);
   void wait_for_tuning(const Key& key, const ResolveAsk& ask, bool again,
@@ -92,6 +102,9 @@ class Resolver {
                            const Done& done);
   void tune_behind(const Key& key, const ResolveAsk& ask, bool again);
 
+  // Into the tuning queue; unavailable once that was stopped.
+  Result<TuningQueue::Ticket> submit(const std::string& flight, const TuneRequest& request,
+                                     const std::string& client, Waiter waiter);
   // A place among the calls that wait, for as long as it is kept.
   Result<std::shared_ptr<Admission::Hold>> admitted_waiting();
   // The answer of a key without a winner: its default's if that is there, else the fallback's.
@@ -106,6 +119,7 @@ class Resolver {
   KernelCache cache_;
   KernelLoader loader_;
   TuningsBehind behind_;
+  Retunes retunes_;
   Guarded<std::shared_ptr<TuningQueue>> queue_;  // null once tuning was stopped
   TaskThread lookup_;                            // last: its tasks use everything above
 };

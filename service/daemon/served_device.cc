@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "kernels/limits.h"
+#include "tuner/compiler/compiler.h"
 
 namespace normd {
 namespace {
@@ -29,6 +30,15 @@ void log_tuning(const Log& log, const std::string& key, Clock::time_point begun,
                       {"rounds_discarded", tuning->rounds_discarded}});
 }
 
+// Without a compiler nothing could be tuned again; the times of the host device mean nothing, but
+// whoever asks for checks there gets them.
+std::chrono::seconds quiet_of(const std::optional<std::int64_t>& drift_check_s, DeviceKind kind,
+                              const Result<std::string>& compiler) {
+  if (!compiler) return std::chrono::seconds(0);
+  return std::chrono::seconds(
+      drift_check_s.value_or(kind == DeviceKind::host ? 0 : limits::drift_check_s));
+}
+
 }  // namespace
 
 Result<std::unique_ptr<ServedDevice>> ServedDevice::start(Parts parts) {
@@ -45,6 +55,7 @@ ServedDevice::ServedDevice(Parts parts, std::unique_ptr<ServingThread> serving)
     : parts_(std::move(parts)),
       serving_(std::move(serving)),
       fingerprint_(make_fingerprint(spec(), identity().mig, identity().power_limit_w)),
+      compiler_(compiler_version(spec().architecture(), {.nvrtc_library = parts_.nvrtc_library})),
       tuner_(std::make_unique<Tuner>(TunerParts{.store = parts_.store,
                                                 .worker = parts_.worker,
                                                 .device = parts_.name,
@@ -61,10 +72,24 @@ ServedDevice::ServedDevice(Parts parts, std::unique_ptr<ServingThread> serving)
                          const std::function<void(const TuneProgress&)>& progress,
                          std::stop_token stop) { return tune(request, progress, std::move(stop)); },
           .fingerprint = fingerprint_,
+          .compiler = compiler_.value_or(""),
           .admission = parts_.admission,
           .counters = parts_.counters,
           .log = parts_.log,
-          .tuning_budget_ms = parts_.tuning_budget_ms})) {}
+          .tuning_budget_ms = parts_.tuning_budget_ms})),
+      drift_(std::make_unique<DriftWatch>(
+          DriftWatch::Parts{.quiet = quiet_of(parts_.drift_check_s, spec().kind, compiler_),
+                            .store = parts_.store,
+                            .serving = serving_.get(),
+                            .tuner = tuner_.get(),
+                            .resolver = resolver_.get(),
+                            .counters = parts_.counters,
+                            .log = parts_.log})) {}
+
+// What runs on the thread that tunes may be the watch's.
+ServedDevice::~ServedDevice() {
+  resolver_->stop_tuning();
+}
 
 Result<std::optional<Tuning>> ServedDevice::tune(
     const TuneRequest& request, const std::function<void(const TuneProgress&)>& progress,

@@ -4,9 +4,11 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "service/daemon/drift_watch.h"
 #include "service/daemon/resolver.h"
 #include "service/daemon/serving_thread.h"
 #include "tuner/tuner.h"
@@ -36,22 +38,29 @@ class ServedDevice {
     std::vector<std::string> worker;  // command of a worker process
     std::string turn_directory;
     int compile_workers = 0;
+    std::string nvrtc_library;  // empty: searched for
     std::int64_t tuning_budget_ms = 0;
-    StopPoint stop_point;  // for kill tests
+    std::optional<std::int64_t> drift_check_s;  // as the configuration has it
+    StopPoint stop_point;                       // for kill tests
     Admission* admission = nullptr;
     ServingCounters* counters = nullptr;
     const Log* log = nullptr;
     std::function<void(const Error&)> lost;
   };
   static Result<std::unique_ptr<ServedDevice>> start(Parts parts);
+  ~ServedDevice();
 
   int index() const { return parts_.index; }
   const DeviceSpec& spec() const { return serving_->spec(); }
   const DeviceIdentity& identity() const { return serving_->identity(); }
   const Fingerprint& fingerprint() const { return fingerprint_; }
+  // That tunings use, or what is missing.
+  const Result<std::string>& compiler() const { return compiler_; }
   Resolver& resolver() { return *resolver_; }
   Tuner::Counters tuner_counters() const { return tuner_->counters(); }
   std::vector<std::string> take_used() { return serving_->take_used(); }
+
+  void watch_for_drift() { drift_->tick(); }  // one thread, about once a second
 
   // `done` runs once, on any thread, unless the call was cancelled while it waited for a tuning.
   // The tensors stay valid until it has run, and the spans of the outputs until then too.
@@ -70,8 +79,10 @@ class ServedDevice {
   // In the order in which they need each other; gone in the opposite order.
   std::unique_ptr<ServingThread> serving_;
   Fingerprint fingerprint_;
+  Result<std::string> compiler_;
   std::unique_ptr<Tuner> tuner_;
   std::unique_ptr<Resolver> resolver_;
+  std::unique_ptr<DriftWatch> drift_;
 };
 
 }  // namespace normd

@@ -177,6 +177,8 @@ void ServingThread::do_job(DeviceAtWork& at_work, Job job) {
     if (!result && result.error().code == ErrorCode::unavailable) parts_.lost(result.error());
   };
   if (auto* serving = std::get_if<ServeJob>(&job)) {
+    ++served_;
+    ++serving->kernel->uses;
     note_used(*serving->kernel);
     auto times = serve(*at_work.device, at_work.turn, at_work.area, *serving);
     watch(times);

@@ -52,6 +52,7 @@ class ServingThread {
   Result<void> submit(ServeJob job);  // resource_exhausted: serving_queue_max are waiting
   std::future<Result<ServedKernelPointer>> load(LoadOrder order);
   int queued() const;
+  std::uint64_t served() const { return served_; }  // requests, by whatever kernel
   // Keys that were served since the last call, each once.
   std::vector<std::string> take_used();
 
@@ -77,6 +78,7 @@ class ServingThread {
   bool stopping_ = false;
   std::vector<std::string> used_;  // in this round
   std::atomic<std::uint64_t> used_round_ = 1;
+  std::atomic<std::uint64_t> served_ = 0;
   std::jthread thread_;
 };
 

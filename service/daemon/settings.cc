@@ -66,6 +66,8 @@ const std::vector<SettingRow>& setting_rows() {
       {"policy", Kind::text, "POLICY",
        "what an untuned shape gets unless the request says: fallback, wait or fail"},
       {"tuning_budget_ms", Kind::number, "N", "time for the tuning of one shape; default 2000"},
+      {"drift_check_s", Kind::number, "N",
+       "quiet time after which a used winner is measured again; 0 never; default 60, host 0"},
       {"compile_workers", Kind::number, "N",
        "compiler processes per device; default: half the cores, 2 to 8"},
       {"nvrtc", Kind::text, "FILE", "the NVRTC library; default: searched for, see docs/setup.md"},

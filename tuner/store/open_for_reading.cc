@@ -60,6 +60,9 @@ Result<StoreFile> open_judged(const StorePlace& place, bool copy_needed) {
   if (!judgement) return fail(judgement.error());
   switch (judgement->kind) {
     case FileKind::store:
+      for (Database* connection : {&file->database, &*file->reading}) {
+        if (auto seen = view_as_now(*connection); !seen) return fail(seen.error());
+      }
       return file;
     case FileKind::empty:
       return fail(ErrorCode::not_found, place.database + " is empty: no store was begun there");

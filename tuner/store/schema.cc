@@ -5,7 +5,8 @@
 namespace normd {
 namespace {
 
-constexpr Migration steps_to_now[] = {{.to_version = 1, .sql = sql::version_1}};
+constexpr Migration steps_to_now[] = {{.to_version = 1, .sql = sql::version_1},
+                                      {.to_version = 2, .sql = sql::version_2}};
 
 Result<bool> take_step(Database& database, const Migration& step) {
   auto transaction = Transaction::begin(database);
@@ -67,6 +68,12 @@ Result<bool> migrate(Database& database, std::span<const Migration> steps) {
     any = any || *taken;
   }
   return any;
+}
+
+Result<void> view_as_now(Database& database) {
+  const Result<std::int64_t> version = database.integer(sql::user_version);
+  if (!version) return fail(version.error());
+  return *version == 1 ? database.execute(sql::version_1_as_now) : Result<void>{};
 }
 
 Result<FileJudgement> judge(Database& database, bool thorough) {

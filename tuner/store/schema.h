@@ -11,7 +11,7 @@
 namespace normd {
 
 inline constexpr std::int64_t store_application_id = 1852797549;  // "norm"
-inline constexpr int store_schema_version = 1;
+inline constexpr int store_schema_version = 2;
 
 // One step forward. Its text sets user_version to to_version itself.
 struct Migration {
@@ -25,6 +25,10 @@ std::span<const Migration> migrations();
 // is taken whole or not at all and by one process only. There is no way back. True if there were
 // any.
 Result<bool> migrate(Database& database, std::span<const Migration> steps);
+
+// For a store that may not be changed: lets every statement that reads find the tables of today in
+// one of an older version. What an older row lacks is empty.
+Result<void> view_as_now(Database& database);
 
 enum class FileKind : std::uint8_t {
   empty = 1,    // no table yet: a store may begin here

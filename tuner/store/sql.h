@@ -94,6 +94,23 @@ PRAGMA application_id = 1852797549;
 PRAGMA user_version = 1;
 )";
 
+// Version 2: what the catalog offered when a winner was tuned; empty where nobody wrote it down.
+inline constexpr char version_2[] = R"(
+ALTER TABLE winner ADD COLUMN catalog_digest TEXT NOT NULL DEFAULT '';
+PRAGMA user_version = 2;
+)";
+
+// For whoever may only read a file of version 1: in this connection the name stands for the table
+// as it is now. The columns are listed, so that it holds when another process takes the step.
+inline constexpr char version_1_as_now[] = R"(
+CREATE TEMP VIEW winner AS SELECT
+  key, fingerprint, candidate, launch, template_digest, binary_digest, measurements, median_ns,
+  default_candidate, default_measurements, default_median_ns, ties, device_name, device_uuid,
+  driver, compiler, tuned_by, tuned_at_unix_s, tuning_ms, pinned, used_at_unix_s,
+  '' AS catalog_digest
+FROM main.winner;
+)";
+
 // What a connection is set to. The checkpoint is ours alone to start (tidy and large logs).
 inline constexpr char configure[] =
     "PRAGMA trusted_schema = OFF; PRAGMA foreign_keys = ON; PRAGMA cell_size_check = ON;"
@@ -116,7 +133,7 @@ inline constexpr char rollback[] = "ROLLBACK";
   "key, fingerprint, candidate, launch, template_digest, binary_digest, measurements, " \
   "median_ns, default_candidate, default_measurements, default_median_ns, ties, "       \
   "device_name, device_uuid, driver, compiler, tuned_by, tuned_at_unix_s, tuning_ms, "  \
-  "pinned, used_at_unix_s"
+  "pinned, used_at_unix_s, catalog_digest"
 #define NORMD_TRIAL_COLUMNS                                                                   \
   "key, fingerprint, candidate, compiler, verdict, reason, detail, measurements, median_ns, " \
   "error_over_bound, binary_digest, registers, spill_bytes, shared_bytes, blocks_per_sm, "    \
@@ -125,7 +142,7 @@ inline constexpr char rollback[] = "ROLLBACK";
   "digest, source_digest, compiler, format, entry, target, registers, spill_bytes, log, " \
   "bytes, put_at_unix_s"
 #define NORMD_17_VALUES "?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17"
-#define NORMD_21_VALUES "?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21"
+#define NORMD_22_VALUES NORMD_17_VALUES ",?18,?19,?20,?21,?22"
 
 // A name that is already there is kept when the new row has none: trials come before the winner.
 inline constexpr char put_device[] =
@@ -135,7 +152,7 @@ inline constexpr char put_device[] =
     "driver = excluded.driver, seen_at_unix_s = excluded.seen_at_unix_s "
     "WHERE excluded.name <> ''";
 inline constexpr char put_winner[] =
-    "INSERT OR REPLACE INTO winner (" NORMD_WINNER_COLUMNS ") SELECT " NORMD_21_VALUES
+    "INSERT OR REPLACE INTO winner (" NORMD_WINNER_COLUMNS ") SELECT " NORMD_22_VALUES
     " WHERE NOT EXISTS (SELECT 1 FROM winner WHERE key = ?1 AND pinned = 1)";
 inline constexpr char put_trial[] =
     "INSERT OR REPLACE INTO trial (" NORMD_TRIAL_COLUMNS ") VALUES (" NORMD_17_VALUES ")";
@@ -199,7 +216,7 @@ inline constexpr char all_winners[] = "SELECT " NORMD_WINNER_COLUMNS " FROM winn
 inline constexpr char all_trials[] = "SELECT " NORMD_TRIAL_COLUMNS " FROM trial";
 inline constexpr char all_binaries[] = "SELECT " NORMD_BINARY_COLUMNS " FROM binary";
 inline constexpr char keep_winner[] =
-    "INSERT OR IGNORE INTO winner (" NORMD_WINNER_COLUMNS ") VALUES (" NORMD_21_VALUES ")";
+    "INSERT OR IGNORE INTO winner (" NORMD_WINNER_COLUMNS ") VALUES (" NORMD_22_VALUES ")";
 inline constexpr char keep_trial[] =
     "INSERT OR IGNORE INTO trial (" NORMD_TRIAL_COLUMNS ") VALUES (" NORMD_17_VALUES ")";
 inline constexpr char keep_binary[] = "INSERT OR IGNORE INTO binary (" NORMD_BINARY_COLUMNS
@@ -229,6 +246,6 @@ inline constexpr char release_lease[] = "DELETE FROM lease WHERE key = ?1 AND ow
 #undef NORMD_TRIAL_COLUMNS
 #undef NORMD_BINARY_COLUMNS
 #undef NORMD_17_VALUES
-#undef NORMD_21_VALUES
+#undef NORMD_22_VALUES
 
 }  // namespace normd::sql

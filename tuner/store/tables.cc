@@ -65,6 +65,8 @@ std::optional<Winner> winner_of(Use& row) {
   winner.tuned_at_unix_s = columns.integer();
   winner.tuning_ms = columns.integer();
   winner.pinned = columns.integer() != 0;
+  columns.skip();  // used_at_unix_s
+  winner.catalog_digest = columns.text();
   if (!columns.sound) return std::nullopt;
   return winner;
 }
@@ -220,6 +222,7 @@ Result<void> write_winner(Database& database, const Winner& winner) {
   row(sorting_median_ns(winner.default_measurements))(candidates_text(winner.ties));
   row(winner.device_name)(winner.device_uuid)(winner.driver)(winner.compiler)(winner.tuned_by);
   row(winner.tuned_at_unix_s)(winner.tuning_ms)(winner.pinned ? 1 : 0)(now_unix_s());
+  row(winner.catalog_digest);
   if (auto done = row.run(); !done) return done;
   std::int64_t unreadable = 0;
   const std::string key = to_text(winner.key);

@@ -25,6 +25,7 @@ v1::DeviceStatus write_device(const Core& core, ServedDevice& device) {
   message.set_tunings_queued(depth.queued);
   message.set_tunings_running(depth.running);
   message.set_calls_waiting(depth.waiters);
+  message.set_tunings_in_background(depth.in_background);
   return message;
 }
 
@@ -39,6 +40,8 @@ void write_counters(Core& core, v1::Counters& message) {
   message.set_runs_fallback(counters.runs_fallback);
   message.set_runs_refused(counters.runs_refused);
   message.set_winners_quarantined(counters.winners_quarantined);
+  message.set_retunes(counters.retunes);
+  message.set_drift_checks(counters.drift_checks);
   Tuner::Counters tuned;
   for (const auto& device : core.devices()) {
     const Tuner::Counters of_device = device->tuner_counters();

@@ -47,6 +47,8 @@ TEST(Config, every_flag_reaches_its_field) {
                                  "wait",
                                  "--tuning-budget-ms",
                                  "5",
+                                 "--drift-check-s",
+                                 "0",
                                  "--compile-workers",
                                  "3",
                                  "--supervise",
@@ -63,6 +65,7 @@ TEST(Config, every_flag_reaches_its_field) {
   EXPECT_EQ(config->warm_file, "/w");
   EXPECT_EQ(config->policy, Policy::wait);
   EXPECT_EQ(config->tuning_budget_ms, 5);
+  EXPECT_EQ(config->drift_check_s, 0);
   EXPECT_EQ(config->compile_workers, 3);
   EXPECT_TRUE(config->supervise);
   EXPECT_TRUE(config->reflection);
@@ -76,6 +79,7 @@ TEST(Config, without_flags_it_serves_every_gpu_with_the_fallback_policy) {
   EXPECT_TRUE(config->devices.empty());
   EXPECT_EQ(config->policy, Policy::fallback);
   EXPECT_FALSE(config->listen);
+  EXPECT_FALSE(config->drift_check_s) << "the device decides";
   EXPECT_EQ(config->store.path, "/home/a/.cache/normd");
 }
 
@@ -87,6 +91,8 @@ TEST(Config, a_wrong_value_is_refused_with_its_flag) {
       {{"--listen", "127.0.0.1:65536"}, "--listen must be HOST:PORT"},
       {{"--listen", "127.0.0.1:-1"}, "--listen must be HOST:PORT"},
       {{"--policy", "maybe"}, "--policy must be fallback, wait or fail"},
+      {{"--drift-check-s", "-1"}, "--drift-check-s must be 0 to 86400, not '-1'"},
+      {{"--drift-check-s", "86401"}, "--drift-check-s must be 0 to 86400"},
       {{"--tuning-budget-ms", "0"}, "--tuning-budget-ms must be 1 to 600000"},
       {{"--tuning-budget-ms", "2s"}, "--tuning-budget-ms must be 1 to 600000"},
       {{"--compile-workers", "65"}, "--compile-workers must be 1 to 64"},

@@ -30,6 +30,7 @@ class Resolving : public HostServing {
               return tune(request, std::move(stop));
             },
         .fingerprint = fingerprint(),
+        .compiler = compiler_,
         .admission = &admission_,
         .counters = &counters_,
         .log = &log_,
@@ -94,6 +95,7 @@ class Resolving : public HostServing {
     return reached();
   }
 
+  std::string compiler_;  // none
   std::promise<void> go_;
   std::shared_future<void> gate_;
   std::atomic<int> tunings_ = 0;

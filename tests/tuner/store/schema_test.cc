@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/tuner/store/store_samples.h"
+#include "tuner/store/sql.h"
 
 namespace normd {
 namespace {
@@ -70,7 +71,55 @@ TEST(SchemaTest, a_store_of_version_zero_with_our_mark_is_brought_up_to_date) {
   auto store = open_store(directory.path());
   ASSERT_TRUE(store->put_winner(sample_winner(0), {}));
   EXPECT_TRUE(store->status().persistent);
-  EXPECT_EQ(ask_sql(directory.file("normd.db"), "PRAGMA user_version"), "1");
+  EXPECT_EQ(ask_sql(directory.file("normd.db"), "PRAGMA user_version"), "2");
+}
+
+// A store with two winners as the first version of the schema kept them.
+void make_store_of_version_1(const StoreDirectory& directory) {
+  const StoreDirectory of_today;
+  make_store(of_today.path(), 2);
+  const std::string columns =
+      "key, fingerprint, candidate, launch, template_digest, binary_digest, measurements, "
+      "median_ns, default_candidate, default_measurements, default_median_ns, ties, device_name, "
+      "device_uuid, driver, compiler, tuned_by, tuned_at_unix_s, tuning_ms, pinned, "
+      "used_at_unix_s";
+  run_sql(directory.file("normd.db"),
+          sql::version_1 + ("ATTACH '" + of_today.file("normd.db") + "' AS today;") +
+              "INSERT INTO device SELECT * FROM today.device;" + "INSERT INTO winner (" + columns +
+              ") SELECT " + columns + " FROM today.winner");
+}
+
+Winner winner_of_version_1(int number) {
+  Winner winner = sample_winner(number);
+  winner.catalog_digest.clear();
+  return winner;
+}
+
+TEST(SchemaTest, a_store_of_version_1_is_brought_up_to_date_and_keeps_its_winners) {
+  const StoreDirectory directory;
+  make_store_of_version_1(directory);
+  auto store = open_store(directory.path());
+  EXPECT_EQ(**store->find_winner(sample_key(0)), winner_of_version_1(0));
+  ASSERT_TRUE(store->put_winner(sample_winner(1), {}));
+  EXPECT_EQ(**store->find_winner(sample_key(1)), sample_winner(1));
+  EXPECT_TRUE(store->status().persistent);
+  EXPECT_EQ(ask_sql(directory.file("normd.db"), "PRAGMA user_version"), "2");
+}
+
+TEST(SchemaTest, a_store_of_version_1_that_may_only_be_read_is_read_and_stays_as_it_is) {
+  const StoreDirectory directory;
+  make_store_of_version_1(directory);
+  const std::string bytes = read_bytes(directory.file("normd.db"));
+  auto store = open_store(directory.path(), Store::Mode::read_only);
+  EXPECT_EQ(**store->find_winner(sample_key(0)), winner_of_version_1(0));
+  EXPECT_EQ(store->list_winners({})->size(), 2u);
+  EXPECT_EQ(store->status().winners, 2);
+  EXPECT_EQ(store->status().rows_unreadable, 0);
+  EXPECT_EQ(read_bytes(directory.file("normd.db")), bytes);
+  // It goes on when another process takes the step meanwhile.
+  open_store(directory.path());
+  EXPECT_EQ(open_store(directory.path(), Store::Mode::read_only)->list_winners({})->size(), 2u);
+  EXPECT_TRUE(**store->find_winner(sample_key(0)) == winner_of_version_1(0));
 }
 
 TEST(SchemaTest, a_file_that_was_written_without_a_log_is_taken_as_it_is) {

@@ -114,10 +114,10 @@ void expect_left_untouched(const StoreDirectory& directory, const char* word) {
 TEST(StoreFileTest, a_newer_schema_is_refused_and_not_a_byte_is_changed) {
   const StoreDirectory directory;
   make_store(directory.path(), 2);
-  run_sql(directory.file("normd.db"), "PRAGMA journal_mode = DELETE; PRAGMA user_version = 2");
-  expect_left_untouched(directory, "schema version is 2");
+  run_sql(directory.file("normd.db"), "PRAGMA journal_mode = DELETE; PRAGMA user_version = 3");
+  expect_left_untouched(directory, "schema version is 3");
   run_sql(directory.file("normd.db"), "PRAGMA journal_mode = WAL");
-  expect_left_untouched(directory, "schema version is 2");
+  expect_left_untouched(directory, "schema version is 3");
 }
 
 TEST(StoreFileTest, a_newer_schema_that_is_still_in_the_log_is_refused_too) {
@@ -126,14 +126,14 @@ TEST(StoreFileTest, a_newer_schema_that_is_still_in_the_log_is_refused_too) {
   // As another process that is alive leaves it: the version is in the log only.
   auto reader = open_store(directory.path());
   EXPECT_TRUE(has_winner(*reader, 0));
-  run_sql(directory.file("normd.db"), "PRAGMA wal_autocheckpoint = 0; PRAGMA user_version = 2");
+  run_sql(directory.file("normd.db"), "PRAGMA wal_autocheckpoint = 0; PRAGMA user_version = 3");
   EXPECT_EQ(Store::open(directory.path(), Store::Mode::read_write).error().code,
             ErrorCode::failed_precondition);
   // The one that was there first stops writing, and goes on.
   ASSERT_TRUE(reader->put_winner(sample_winner(5), {}));
   EXPECT_TRUE(has_winner(*reader, 5));
   EXPECT_FALSE(reader->status().persistent);
-  EXPECT_NE(reader->status().degraded_reason.find("schema version 2"), std::string::npos)
+  EXPECT_NE(reader->status().degraded_reason.find("schema version 3"), std::string::npos)
       << reader->status().degraded_reason;
 }
 

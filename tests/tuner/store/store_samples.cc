@@ -62,6 +62,7 @@ Winner sample_winner(int number) {
           .device_uuid = "GPU-00000000",
           .driver = "13.0 (580.159)",
           .compiler = "NVRTC 13.0",
+          .catalog_digest = "what there was to try",
           .tuned_by = "a test",
           .tuned_at_unix_s = 1'700'000'000 + number,
           .tuning_ms = 1234};

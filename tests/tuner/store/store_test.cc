@@ -158,7 +158,7 @@ TEST(StoreTest, ten_thousand_winners_are_listed_in_pages_in_key_order) {
           "fingerprint, candidate, launch, template_digest, binary_digest, measurements, "
           "median_ns, default_candidate, default_measurements, default_median_ns, ties, "
           "device_name, device_uuid, driver, compiler, tuned_by, tuned_at_unix_s, tuning_ms, "
-          "pinned, used_at_unix_s FROM winner, n");
+          "pinned, used_at_unix_s, catalog_digest FROM winner, n");
   auto store = open_store(directory.path());
   const auto start = std::chrono::steady_clock::now();
   WinnerQuery query{.limit = 1000};

@@ -12,10 +12,7 @@ constexpr CUdeviceptr reserved_at = CUdeviceptr{1} << 40;
 constexpr std::size_t page_bytes = std::size_t{2} << 20;
 
 CUresult answer(const char* function) {
-  normd::FakeDriver& state = *normd_fake_driver_state();
-  ++state.calls[function];
-  const auto found = state.results.find(function);
-  return static_cast<CUresult>(found == state.results.end() ? 0 : found->second);
+  return static_cast<CUresult>(normd_fake_driver_state()->answer(function));
 }
 
 normd::FakeAddresses& addresses() {
