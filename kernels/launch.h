@@ -30,8 +30,8 @@ struct Launch {
   bool strides = true;
   std::int64_t blocks_max = 2147483647;  // of a grid; never above 2^31 - 1
   // Scratch in device memory, on workspace_align_bytes: zero before the first launch, and from then
-  // on as the launch before left it, whatever its rows. One per kernel and stream: launches that
-  // share one never overlap.
+  // on as the launch before left it, whatever its rows. One per kernel and stream: none is
+  // touched by two launches at a time.
   std::int64_t workspace_bytes = 0;
   std::int64_t workspace_bytes_per_row = 0;
 

@@ -49,9 +49,11 @@ Result<std::vector<Measurement>> sample(TrialWorker& worker, const DeviceSpec& s
   Race race(rules, edges.size(),
             [&](const std::vector<int>& numbers, std::size_t edge) -> Result<Race::Sampled> {
               if (stop.stop_requested()) return fail(stopped());
-              auto ns = worker.sample(numbers, edge, patience);
-              if (!ns) return fail(std::move(ns.error()));
-              return Race::Sampled{.ns = std::move(*ns), .to_blame = {}};
+              auto samples = worker.sample(numbers, edge, patience);
+              if (!samples) return fail(std::move(samples.error()));
+              return Race::Sampled{.ns = std::move(samples->ns),
+                                   .to_blame = {},
+                                   .condition = std::move(samples->condition)};
             });
   const auto end = Clock::now() + sampling_max;
   // However slow the device is, fewer rounds would say nothing.

@@ -13,8 +13,8 @@ from bench.compare.grid import Case
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LAUNCH = ("entries=normd_kernel block=256 cluster=4 shared_bytes=1024 cooperative=0 "
-          "programmatic=1 rows_per_block=2 blocks_per_row=4 resident=0 strides=1 blocks_max=528 workspace_bytes=0 "
-          "workspace_bytes_per_row=8")
+          "programmatic=1 rows_per_block=2 blocks_per_row=4 resident=0 strides=1 blocks_max=528 "
+          "workspace_bytes=0 workspace_bytes_per_row=8")
 
 class LaunchTest(unittest.TestCase):
     def test_the_text_of_the_store_is_read(self):

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <random>
 #include <set>
 
 #include "kernels/arguments.h"
@@ -30,6 +31,26 @@ DeviceSpec h200() {
 
 Source default_source(const Problem& of, const DeviceSpec& spec) {
   return render(ranked_candidates(of, spec).front(), of, spec);
+}
+
+// A kernel that does not wait could read what the one ahead of it has not written yet.
+TEST(SourceTest, a_launch_is_programmatic_where_its_text_waits_for_the_stream) {
+  std::mt19937 random(announced_seed());
+  std::set<bool> seen;
+  const std::vector<DeviceSpec> specs = {*architecture_preset("sm_80"), h200(),
+                                         *architecture_preset("sm_120"), host_device_spec()};
+  for (const Sample& sample : covering(random, drawn_pool(random, specs, 12))) {
+    const Launch launch = launch_of(sample.candidate, sample.problem, sample.spec);
+    const bool newer = sample.spec.kind == DeviceKind::cuda && sample.spec.capability >= 90;
+    EXPECT_EQ(launch.programmatic, newer && !launch.cooperative) << to_text(sample);
+    const std::string text = render(sample.candidate, sample.problem, sample.spec).text;
+    const std::size_t waits = text.find("normd::wait_for_stream();");
+    if (launch.programmatic) {
+      EXPECT_LT(waits, text.find("entry##_body(arguments);")) << text;
+    }
+    seen.insert(launch.programmatic);
+  }
+  EXPECT_EQ(seen.size(), 2u);
 }
 
 TEST(SourceTest, no_include_and_no_pragma_once_is_left) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "kernels/arguments.h"
 #include "tests/kernels/template_names.h"
 #include "tests/tuner/worker/mutants.h"
 #include "tests/tuner/worker/on_device.h"
