@@ -101,6 +101,17 @@ TEST_F(Retuning, a_pinned_winner_is_left_alone) {
   EXPECT_EQ(counters_.retunes, 0);
 }
 
+TEST_F(Retuning, a_drift_is_one_tuning_however_often_it_is_found_and_apart_from_a_change) {
+  const Winner winner = store_first([](Winner& first) { first.driver = "an older one"; });
+  EXPECT_EQ(origin_of(Policy::fail), Origin::store);
+  ASSERT_TRUE(soon([&] { return counters_.retunes == 1; }));
+  EXPECT_FALSE(resolver_->has_drifted(winner.key));
+  for (int i = 0; i < 3; ++i) resolver_->drifted(winner, "slower");
+  finish_lookups();
+  EXPECT_TRUE(resolver_->has_drifted(winner.key));
+  EXPECT_EQ(counters_.retunes, 2);
+}
+
 TEST_F(Retuning, a_warmed_shape_is_looked_at_too) {
   store_first([](Winner& winner) { winner.driver = "an older one"; });
   EXPECT_TRUE(resolver_->warm(shape, BucketMode::bucketed).loaded);
