@@ -1,6 +1,7 @@
 #include "kernels/catalog.h"
 
 #include <algorithm>
+#include <map>
 
 #include "kernels/check.h"
 #include "kernels/cluster_template.h"
@@ -28,6 +29,26 @@ tl::unexpected<Error> refuse(const Candidate& candidate, const std::string& why,
                              std::string_view field) {
   return fail(ErrorCode::invalid_argument, "'" + to_text(candidate) + "': " + why,
               std::string(field));
+}
+
+// The model tells candidates of one template from each other better than templates. So after its
+// first places each template, however low it ranks, has its own best at every other place or so,
+// for tunings that end before the last.
+std::vector<Candidate> hedged(std::vector<Candidate> ranked) {
+  constexpr int first_places = 10;
+  constexpr int places_apart = 2;
+  std::map<std::string, int> of_template;
+  std::vector<std::pair<int, Candidate>> placed;
+  for (Candidate& candidate : ranked) {
+    const int place = static_cast<int>(placed.size());
+    const int own = of_template[candidate.template_name]++;
+    placed.emplace_back(std::min(place, first_places + places_apart * own), std::move(candidate));
+  }
+  std::stable_sort(placed.begin(), placed.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<Candidate> candidates;
+  for (auto& [place, candidate] : placed) candidates.push_back(std::move(candidate));
+  return candidates;
 }
 
 }  // namespace
@@ -100,7 +121,7 @@ std::vector<Candidate> ranked_candidates(const Problem& problem, const DeviceSpe
       return template_of(candidate).pays(candidate, of_rows, spec);
     });
   });
-  return candidates;
+  return hedged(std::move(candidates));
 }
 
 std::vector<Candidate> ranked_candidates(const Problem& problem, const DeviceSpec& spec) {

@@ -22,7 +22,8 @@ std::vector<Candidate> enumerate(const Template& entry, const Problem& problem,
                                  const DeviceSpec& spec);
 
 // The candidates of grade `exact` that pay (template.h) for some of these row counts, ranked by the
-// cost model (cost_model.h) for problem.rows: the first is the Default.
+// cost model (cost_model.h) for problem.rows: the first is the Default. After the first ten,
+// templates that rank low alternate with those that do not.
 std::vector<Candidate> ranked_candidates(const Problem& problem, const DeviceSpec& spec,
                                          const std::vector<std::int64_t>& rows);
 // For problem.rows alone.

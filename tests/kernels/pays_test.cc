@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 #include <string_view>
 #include <vector>
@@ -35,6 +36,31 @@ std::set<int> values_of(const std::vector<Candidate>& candidates, std::string_vi
 }
 
 using testing::ElementsAre;
+
+// 4096x1280 fp32 in the cache: sub_warp and block_registers rank first, cluster_pipeline wins.
+TEST(PaysTest, a_template_that_ranks_low_has_its_best_soon_after_the_first_ten) {
+  Problem problem = square(4096, 1280);
+  problem.x = problem.y = DType::fp32;
+  problem.gamma = problem.beta = DType::fp32;
+  const auto candidates = ranked_candidates(problem, h200());
+  std::vector<Candidate> unhedged = all_ranked_candidates(problem, h200());
+  std::erase_if(unhedged, [&](const Candidate& candidate) {
+    return std::find(candidates.begin(), candidates.end(), candidate) == candidates.end();
+  });
+  ASSERT_EQ(unhedged.size(), candidates.size());
+  const auto pipelines_of = [](const std::vector<Candidate>& all, std::size_t places) {
+    std::vector<Candidate> found;
+    for (std::size_t i = 0; i < std::min(places, all.size()); ++i) {
+      if (all[i].template_name == "cluster_pipeline") found.push_back(all[i]);
+    }
+    return found;
+  };
+  for (std::size_t i = 0; i < 10; ++i) EXPECT_EQ(candidates[i], unhedged[i]) << i;
+  EXPECT_TRUE(pipelines_of(unhedged, 20).empty());
+  EXPECT_GE(pipelines_of(candidates, 20).size(), 3u);
+  // Its own order is the cost model's.
+  EXPECT_EQ(pipelines_of(candidates, candidates.size()), pipelines_of(unhedged, unhedged.size()));
+}
 
 TEST(PaysTest, x_of_large_tensors_alone_is_the_last_to_leave_the_cache) {
   const auto choices = [](std::int64_t rows, std::int64_t columns, std::string_view chip) {
