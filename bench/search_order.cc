@@ -3,21 +3,12 @@
 // candidates of the cost model's order reach of the best of all. The first needs a device:
 //   search_order measure --device 0 --shapes LIST > bench/results/trials-h200.csv
 //   search_order report bench/results/trials-h200.csv
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
-#include <climits>
 #include <cstdio>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include "bench/order_report.h"
-#include "service/client/places.h"
+#include "bench/scratch_tuner.h"
 #include "service/daemon/warm_list.h"
-#include "tuner/compiler/temporary_directory.h"
-#include "tuner/device/open_device.h"
-#include "tuner/tuner.h"
 
 namespace normd {
 namespace {
@@ -33,20 +24,6 @@ int complain(const Error& error) {
   return 1;
 }
 
-Result<std::string> contents(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return fail(ErrorCode::invalid_argument, path + " cannot be read", "file");
-  return std::string{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
-// The daemon beside this program is the worker.
-std::string daemon_path() {
-  char path[PATH_MAX];
-  const ssize_t bytes = readlink("/proc/self/exe", path, sizeof(path));
-  const std::string self(path, bytes > 0 ? static_cast<std::size_t>(bytes) : 0);
-  return std::filesystem::path(self).replace_filename("normd");
-}
-
 void print_trials(const Problem& problem, const Tuning& tuning) {
   for (const Trial& trial : tuning.trials) {
     if (trial.verdict.kind != VerdictKind::measured) continue;
@@ -59,35 +36,25 @@ void print_trials(const Problem& problem, const Tuning& tuning) {
 }
 
 int measure(const Measuring& measuring) {
-  const auto text = contents(measuring.shapes);
+  const auto text = contents_of(measuring.shapes);
   if (!text) return complain(text.error());
   const auto shapes = parse_warm_list(*text, measuring.shapes);
   if (!shapes) return complain(shapes.error());
-  const auto device = open_device(measuring.device);
+  const auto device = open_study_device(measuring.device);
   if (!device) return complain(device.error());
-  const DeviceSpec spec = (*device)->spec();
-  // A store of this run alone, so that every candidate is compiled and measured now.
-  const auto scratch = TemporaryDirectory::create();
+  const DeviceSpec& spec = device->spec;
+  auto scratch = ScratchTuner::create(*device, "search_order");
   if (!scratch) return complain(scratch.error());
-  auto store = Store::open(scratch->path(), Store::Mode::read_write);
-  if (!store) return complain(store.error());
   int failed = 0;
-  Tuner tuner({.store = store->get(),
-               .worker = {daemon_path(), "worker"},
-               .device = measuring.device,
-               .spec = spec,
-               .identity = (*device)->identity(),
-               .turn_directory = turn_directory(geteuid()),
-               .tuned_by = "search_order"});
   std::printf("%s\n", device_line(spec).c_str());
   for (const WarmShape& shape : *shapes) {
     Problem problem = shape.problem;
     problem.align_bytes = spec.vector_bytes_max;
-    const auto tuning = tuner.tune({.problem = problem,
-                                    .mode = BucketMode::single_row_count,
-                                    .budget_ms = measuring.budget_ms,
-                                    .everything = true},
-                                   [](const TuneProgress&) {}, {});
+    const auto tuning = scratch->tuner().tune({.problem = problem,
+                                               .mode = BucketMode::single_row_count,
+                                               .budget_ms = measuring.budget_ms,
+                                               .everything = true},
+                                              [](const TuneProgress&) {}, {});
     if (tuning) {
       print_trials(problem, *tuning);
     } else {
@@ -99,7 +66,7 @@ int measure(const Measuring& measuring) {
 }
 
 int report(const std::string& path) {
-  const auto text = contents(path);
+  const auto text = contents_of(path);
   if (!text) return complain(text.error());
   const auto file = parse_trial_file(*text, path);
   if (!file) return complain(file.error());
