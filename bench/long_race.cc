@@ -1,8 +1,12 @@
 #include "bench/long_race.h"
 
+#include <chrono>
 #include <limits>
+#include <map>
 
 #include "kernels/catalog.h"
+#include "kernels/source.h"
+#include "tuner/compile_pool.h"
 #include "tuner/race.h"
 #include "tuner/trial_worker.h"
 
@@ -17,6 +21,33 @@ RaceRules rules_of(int rounds, const DeviceSpec& spec) {
 }
 
 }  // namespace
+
+Result<std::vector<Racer>> racers_of(const StudyDevice& device, Store& store,
+                                     const Problem& problem, const Tuning& all,
+                                     const std::set<std::string>& texts) {
+  std::map<std::string, std::string> digests;
+  for (const Trial& trial : all.trials) digests[to_text(trial.candidate)] = trial.binary_digest;
+  CompilePool pool({.words = device.worker, .first_only = {}}, default_compile_workers());
+  CompilePool::Batch batch = pool.begin();
+  std::vector<Racer> racers;
+  for (const std::string& text : texts) {
+    auto candidate = parse_candidate(text);
+    if (!candidate) return fail(std::move(candidate.error()));
+    auto stored = store.find_binary(digests[text]);
+    if (!stored) return fail(std::move(stored.error()));
+    if (!*stored) {
+      batch.submit(static_cast<int>(racers.size()), render(*candidate, problem, device.spec));
+    }
+    racers.push_back({std::move(*candidate), std::move(*stored).value_or(Binary{})});
+  }
+  while (batch.outstanding() > 0) {
+    auto compiled = batch.next(std::chrono::steady_clock::now() + std::chrono::seconds(1));
+    if (!compiled) continue;
+    if (!compiled->binary) return fail(std::move(compiled->binary.error()));
+    racers[static_cast<std::size_t>(compiled->number)].binary = std::move(*compiled->binary);
+  }
+  return racers;
+}
 
 Result<LongRace> long_race(const StudyDevice& device, const Key& key,
                            const std::vector<Racer>& racers, int rounds) {

@@ -2,6 +2,8 @@
 // which leaves: what a study takes for the truth about winners that tunings found. One thread.
 #pragma once
 
+#include <set>
+#include <string>
 #include <vector>
 
 #include "bench/scratch_tuner.h"
@@ -14,6 +16,12 @@ struct Racer {
   Candidate candidate;
   Binary binary;
 };
+
+// The candidates with these texts: their binaries from the store of a tuning of them all, or made
+// now where its budget ended before them.
+Result<std::vector<Racer>> racers_of(const StudyDevice& device, Store& store,
+                                     const Problem& problem, const Tuning& all,
+                                     const std::set<std::string>& texts);
 
 struct LongRace {
   std::vector<MeasuredEdge> edges;

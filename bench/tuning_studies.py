@@ -160,9 +160,10 @@ def documents(lines):
     truth = times_of(lines, "truth")
     rows = regrets(lives, truth) if truth else []
     known = [row for row in rows if row["regret"] is not None]
+    if rows:
+        found["regret"] = {"tunings": len(known), "not_known": len(rows) - len(known)}
     if known:
-        found["regret"] = {
-            "tunings": len(known), "not_known": len(rows) - len(known),
+        found["regret"] |= {
             "regret_median": percentile([row["regret"] for row in known], 0.5),
             "regret_p95": percentile([row["regret"] for row in known], 0.95),
             "regret_max": max(row["regret"] for row in known),

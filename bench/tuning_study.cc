@@ -107,19 +107,11 @@ int lives(const Studying& studying) {
   return failed > 0 ? 1 : 0;
 }
 
-// The candidates with these texts, and their binaries from the store of a tuning of them all.
-Result<std::vector<Racer>> racers_of(ScratchTuner& scratch, const Tuning& all,
-                                     const std::set<std::string>& texts) {
-  std::vector<Racer> racers;
-  for (const Trial& trial : all.trials) {
-    if (!texts.contains(to_text(trial.candidate))) continue;
-    auto binary = scratch.store().find_binary(trial.binary_digest);
-    if (!binary) return fail(std::move(binary.error()));
-    if (*binary) racers.push_back({trial.candidate, std::move(**binary)});
-  }
-  if (racers.empty()) return fail(ErrorCode::internal, "none of the winners is a candidate");
-  return racers;
-}
+struct Found {
+  Problem problem;
+  BucketMode mode = BucketMode::bucketed;
+  std::set<std::string> candidates;  // winners and defaults
+};
 
 void print_race(const char* name, const std::string& shape, const std::vector<Racer>& racers,
                 const LongRace& race) {
@@ -137,12 +129,6 @@ void print_race(const char* name, const std::string& shape, const std::vector<Ra
   }
   std::fflush(stdout);
 }
-
-struct Found {
-  Problem problem;
-  BucketMode mode = BucketMode::bucketed;
-  std::set<std::string> candidates;  // winners and defaults
-};
 
 // By the problem's text and mode.
 Result<std::map<std::string, Found>> found_in(const std::string& path) {
@@ -181,7 +167,7 @@ Result<void> truth_of(const StudyDevice& device, const Studying& studying, const
     if (all->trials[i].verdict.kind != VerdictKind::measured) break;
     found.candidates.insert(to_text(all->trials[i].candidate));
   }
-  auto racers = racers_of(*scratch, *all, found.candidates);
+  auto racers = racers_of(device, scratch->store(), found.problem, *all, found.candidates);
   if (!racers) return fail(std::move(racers.error()));
   const auto race =
       long_race(device, key_of(device, found.problem, found.mode), *racers, race_rounds);
