@@ -23,6 +23,7 @@ struct TuningQueue::State {
   struct Flight {
     std::string key_text;
     std::string client;  // who caused it, or of a background flight, who joined it first
+    std::string served;  // the client for whom it was begun last
     TuneRequest request;
     std::map<WaiterId, Waiter> waiters;
     Clock::time_point not_before;  // while another process tunes it
@@ -82,7 +83,8 @@ struct TuningQueue::State {
     queued.erase(next);
     // Whom nobody waits behind need not be remembered.
     if (queued.empty()) served.clear();
-    ++served[flight->client];
+    flight->served = flight->client;
+    ++served[flight->served];
     return flight;
   }
 
@@ -105,7 +107,7 @@ struct TuningQueue::State {
   void put_back(const std::shared_ptr<Flight>& flight, bool is_elsewhere) {
     const std::lock_guard lock(mutex);
     running.reset();
-    --served[flight->client];
+    --served[flight->served];
     if (is_elsewhere) {
       flight->request.was_elsewhere = true;
       flight->not_before = Clock::now() + look_again_every;
@@ -204,7 +206,8 @@ Result<TuningQueue::Ticket> TuningQueue::submit(const std::string& key_text,
       }
       // An idle queue has no past: nobody is ahead of anybody.
       if (state_->queued.empty() && state_->running == nullptr) state_->served.clear();
-      flight = std::make_shared<State::Flight>(State::Flight{key_text, client, request, {}});
+      flight =
+          std::make_shared<State::Flight>(State::Flight{key_text, client, {}, request, {}, {}});
       state_->queued.push_back(flight);
     }
     if (!in_background && flight->in_background()) flight->client = client;

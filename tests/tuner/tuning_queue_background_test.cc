@@ -6,6 +6,7 @@
 #include <future>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "tuner/tuning_queue.h"
@@ -111,6 +112,28 @@ TEST(tuning_queue_background, one_that_a_client_joins_makes_way_no_more) {
   tunings.open();
   EXPECT_TRUE(joined.well() && background.well() && other.well());
   EXPECT_EQ(tunings.begun(2), (std::vector<std::int64_t>{1, 2}));
+}
+
+TEST(tuning_queue_background, who_joins_one_that_is_put_back_is_not_ahead_of_others) {
+  Tunings tunings;
+  bool elsewhere = true;  // on the queue's thread: another process has the first one
+  TuningQueue queue(
+      [&, tune = tunings.function()](const TuneRequest& request, const auto& progress,
+                                     std::stop_token stop) -> Result<std::optional<Tuning>> {
+        auto tuning = tune(request, progress, std::move(stop));
+        if (std::exchange(elsewhere, false)) return std::nullopt;
+        return tuning;
+      },
+      10);
+  Ended joined;
+  ASSERT_TRUE(queue.submit("1", request_of(1), std::string(behind), {}));
+  tunings.begun(1);
+  EXPECT_EQ(queue.submit("1", request_of(1), "a", joined.waiter())->joined, Joined::joined);
+  ASSERT_TRUE(queue.submit("2", request_of(2), "b", {}));
+  ASSERT_TRUE(queue.submit("3", request_of(3), "a", {}));
+  tunings.open();
+  EXPECT_TRUE(joined.well());
+  EXPECT_EQ(tunings.begun(4), (std::vector<std::int64_t>{1, 2, 3, 1}));
 }
 
 TEST(tuning_queue_background, it_takes_no_client_the_room) {

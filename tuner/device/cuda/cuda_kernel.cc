@@ -14,8 +14,21 @@ constexpr int shared_bytes_without_opt_in = 48 * 1024;
 // Larger clusters are not portable and must be allowed explicitly.
 constexpr int cluster_blocks_portable = 8;
 
-// The CUDA version that records programmatic launches in graphs.
+// The CUDA version that records programmatic launches in graphs, and the compute capability whose
+// texts wait for their stream: a compiler that is older than the device may have made it less.
 constexpr int programmatic_since = 12030;
+constexpr int waiting_since = 90;
+
+// The launch as the driver can have it.
+Launch possible(Launch launch, const Driver& driver, const Binary& binary) {
+  const std::size_t at = binary.target.find('_');
+  const auto made_for =
+      parse_integer(at == std::string::npos ? std::string_view{}
+                                            : std::string_view(binary.target).substr(at + 1));
+  launch.programmatic = launch.programmatic && driver.cuda_version >= programmatic_since &&
+                        made_for.value_or(0) >= waiting_since;
+  return launch;
+}
 
 // The driver's complaint about an image, with what decides it: who made it and who reads it.
 Error load_error(const Driver& driver, CUresult result, const Binary& binary,
@@ -81,8 +94,9 @@ Result<std::unique_ptr<CudaKernel>> CudaKernel::load(std::shared_ptr<const CudaC
   if (auto current = context->make_current(); !current) return fail(std::move(current.error()));
   Result<CudaModule> module = load_module(context, binary, device);
   if (!module) return fail(std::move(module.error()));
+  const Launch fitting = possible(launch, context->driver(), binary);
   std::unique_ptr<CudaKernel> kernel(
-      new CudaKernel(std::move(context), *std::move(module), launch));
+      new CudaKernel(std::move(context), *std::move(module), fitting));
   if (auto found = kernel->find_entries(binary.entry); !found)
     return fail(std::move(found.error()));
   for (std::size_t i = 0; i < kernel->functions_.size(); ++i) {
@@ -108,8 +122,7 @@ CudaKernel::CudaKernel(std::shared_ptr<const CudaContext> context, CudaModule mo
     cooperative.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
     cooperative.value.cooperative = 1;
   }
-  // Older drivers cannot record it.
-  if (launch_.programmatic && context_->driver().cuda_version >= programmatic_since) {
+  if (launch_.programmatic) {
     CUlaunchAttribute& programmatic = attributes_[count++];
     programmatic.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
     programmatic.value.programmaticStreamSerializationAllowed = 1;

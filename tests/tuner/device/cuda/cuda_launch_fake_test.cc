@@ -56,6 +56,16 @@ TEST_F(FakeDeviceTest, a_programmatic_launch_is_one_where_the_driver_can_record_
   EXPECT_FALSE(fake_->launches.back().programmatic);
 }
 
+TEST_F(FakeDeviceTest, what_was_compiled_for_an_older_device_is_launched_one_after_the_other) {
+  // No wait for the stream is in it.
+  Binary binary = some_binary();
+  binary.target = "compute_80";
+  const auto kernel = device_->load(binary, {.block = 128, .programmatic = true});
+  ASSERT_TRUE(kernel) << kernel.error().message;
+  ASSERT_TRUE(device_->launch({.kernel = kernel->get(), .arguments = arguments_, .rows = 3}));
+  EXPECT_FALSE(fake_->launches.back().programmatic);
+}
+
 TEST_F(FakeDeviceTest, an_older_driver_launches_one_after_the_other) {
   fake_->version = 12020;
   auto older = open_cuda_device(
