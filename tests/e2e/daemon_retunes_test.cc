@@ -16,7 +16,7 @@ constexpr std::int64_t columns = 40;
 class Retunes : public testing::Test {
  protected:
   std::unique_ptr<DaemonProcess> start(std::vector<std::string> flags = {}) const {
-    flags.push_back("--tuning-budget-ms=300");
+    flags.push_back("--tuning-budget-ms=1000");
     return std::make_unique<DaemonProcess>(directory_.path(), DaemonOptions{.flags = flags});
   }
   static void stop(DaemonProcess& daemon) {

@@ -16,7 +16,7 @@ std::unique_ptr<v1::Normd::Stub> client_named(const std::string& name, const Dae
 TEST(FairTunings, a_client_with_one_shape_is_not_kept_behind_one_with_many) {
   const TestDirectory directory;
   const HeldCompilation held;
-  const DaemonProcess daemon(directory.path(), {.flags = {"--tuning-budget-ms=2000"},
+  const DaemonProcess daemon(directory.path(), {.flags = {"--tuning-budget-ms=8000"},
                                                 .shell_prefix = held.shell_prefix()});
   const auto many = client_named("many", daemon);
   const auto few = client_named("few", daemon);
