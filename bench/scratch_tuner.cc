@@ -55,4 +55,13 @@ Result<std::string> contents_of(const std::string& path) {
   return std::string{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
+Result<std::vector<WarmShape>> listed_shapes(const std::string& path, const DeviceSpec& spec) {
+  const auto text = contents_of(path);
+  if (!text) return fail(text.error());
+  auto shapes = parse_warm_list(*text, path);
+  if (!shapes) return shapes;
+  for (WarmShape& shape : *shapes) shape.problem.align_bytes = spec.vector_bytes_max;
+  return shapes;
+}
+
 }  // namespace normd

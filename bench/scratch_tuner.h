@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "service/daemon/warm_list.h"
 #include "tuner/compiler/temporary_directory.h"
 #include "tuner/store/store.h"
 #include "tuner/tuner.h"
@@ -39,5 +40,8 @@ class ScratchTuner {
 
 // The whole of a file; invalid_argument names it.
 Result<std::string> contents_of(const std::string& path);
+
+// The shapes of a list (warm_list.h), in tensors as aligned as a device's widest access.
+Result<std::vector<WarmShape>> listed_shapes(const std::string& path, const DeviceSpec& spec);
 
 }  // namespace normd

@@ -8,7 +8,6 @@
 
 #include "bench/order_report.h"
 #include "bench/scratch_tuner.h"
-#include "service/daemon/warm_list.h"
 
 namespace normd {
 namespace {
@@ -36,20 +35,17 @@ void print_trials(const Problem& problem, const Tuning& tuning) {
 }
 
 int measure(const Measuring& measuring) {
-  const auto text = contents_of(measuring.shapes);
-  if (!text) return complain(text.error());
-  const auto shapes = parse_warm_list(*text, measuring.shapes);
-  if (!shapes) return complain(shapes.error());
   const auto device = open_study_device(measuring.device);
   if (!device) return complain(device.error());
   const DeviceSpec& spec = device->spec;
+  const auto shapes = listed_shapes(measuring.shapes, spec);
+  if (!shapes) return complain(shapes.error());
   auto scratch = ScratchTuner::create(*device, "search_order");
   if (!scratch) return complain(scratch.error());
   int failed = 0;
   std::printf("%s\n", device_line(spec).c_str());
   for (const WarmShape& shape : *shapes) {
-    Problem problem = shape.problem;
-    problem.align_bytes = spec.vector_bytes_max;
+    const Problem& problem = shape.problem;
     const auto tuning = scratch->tuner().tune({.problem = problem,
                                                .mode = BucketMode::single_row_count,
                                                .budget_ms = measuring.budget_ms,

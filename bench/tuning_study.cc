@@ -18,7 +18,6 @@
 #include "kernels/catalog.h"
 #include "kernels/limits.h"
 #include "kernels/text.h"
-#include "service/daemon/warm_list.h"
 
 namespace normd {
 namespace {
@@ -72,19 +71,16 @@ struct Course {
 };
 
 int lives(const Studying& studying) {
-  const auto text = contents_of(studying.shapes);
-  if (!text) return complain(text.error());
-  const auto shapes = parse_warm_list(*text, studying.shapes);
-  if (!shapes) return complain(shapes.error());
   const auto device = open_study_device(studying.device);
   if (!device) return complain(device.error());
+  const auto shapes = listed_shapes(studying.shapes, device->spec);
+  if (!shapes) return complain(shapes.error());
   int failed = 0;
   for (int life = 0; life < studying.lives; ++life) {
     auto scratch = ScratchTuner::create(*device, "tuning_study");
     if (!scratch) return complain(scratch.error());
     for (const WarmShape& shape : *shapes) {
-      Problem problem = shape.problem;
-      problem.align_bytes = device->spec.vector_bytes_max;
+      const Problem& problem = shape.problem;
       Course course;
       const auto tuning = scratch->tuner().tune(
           {.problem = problem, .mode = shape.mode, .budget_ms = studying.budget_ms},

@@ -3,8 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/tuner/device/cuda/fake_driver.h"
-#include "tuner/device/cuda/open_cuda_device.h"
+#include "tests/tuner/device/cuda/fake_device_test.h"
 
 namespace normd {
 namespace {
@@ -20,24 +19,19 @@ constexpr int not_supported = 801;
 constexpr int illegal_address = 700;
 constexpr int has_virtual_memory = 102;  // the attribute
 
-class SparseMemoryTest : public testing::Test {
+class SparseMemoryTest : public FakeDeviceTest {
  protected:
   void SetUp() override {
-    fake_ = &fresh_fake_driver();
+    FakeDeviceTest::SetUp();
     fake_->attributes[has_virtual_memory] = 1;
-    auto device = open_cuda_device(
-        "0", {.driver = fake_driver_path(), .management = "/no/such/libnvidia-ml.so.1"});
-    ASSERT_TRUE(device) << device.error().message;
-    device_ = *std::move(device);
   }
   // Every test ends with everything given back, once and in order.
   void TearDown() override {
-    device_.reset();
+    FakeDeviceTest::TearDown();
     EXPECT_EQ(fake_->addresses.misuse, "");
     EXPECT_EQ(fake_->addresses.reserved_bytes, 0u);
     EXPECT_EQ(fake_->addresses.memories, 0);
     EXPECT_TRUE(fake_->addresses.mapped.empty());
-    EXPECT_EQ(fake_->open_handles, 0);
   }
   // The last stretch crosses the border of a page.
   Result<std::unique_ptr<Memory>> allocate() {
@@ -51,9 +45,6 @@ class SparseMemoryTest : public testing::Test {
     fake_->results.clear();
     return memory ? ErrorCode::internal : memory.error().code;
   }
-
-  FakeDriver* fake_ = nullptr;
-  std::unique_ptr<Device> device_;
 };
 
 TEST_F(SparseMemoryTest, only_the_pages_of_the_stretches_have_memory_and_all_goes_back_in_order) {
